@@ -1,0 +1,13 @@
+# Finds LLVM and MLIR 22.1 and fixes how they are linked: always the shared libraries, never a mix with the static archives.
+set(TEGULA_LLVM_PREFIX /usr/lib/llvm-22 CACHE PATH "Where LLVM 22 is installed")
+find_package(MLIR 22.1 CONFIG HINTS ${TEGULA_LLVM_PREFIX}/lib/cmake/mlir)
+if(NOT MLIR_FOUND)
+  message(FATAL_ERROR "MLIR 22.1 was not found under ${TEGULA_LLVM_PREFIX}; run ./setup.sh, or set TEGULA_LLVM_PREFIX")
+endif()
+set(LLVM_LINK_LLVM_DYLIB ON)
+set(MLIR_LINK_MLIR_DYLIB ON)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddLLVM)
+include(AddMLIR)
+separate_arguments(LLVM_DEFINITIONS_LIST NATIVE_COMMAND "${LLVM_DEFINITIONS}")

@@ -1,0 +1,188 @@
+//===- Ptx.cpp - MLIR of the nvvm stage to PTX ----------------------------===//
+//
+// Check, translate to LLVM IR, mark inline assembly convergent (MLIR cannot say it; without, LLVM may copy a barrier into both arms
+// of a branch), run the NVPTX code generator. LLVM's diagnostics and its fatal errors become MLIR diagnostics at the kernel.
+//
+//===----------------------------------------------------------------------===//
+#include "codegen/Ptx.h"
+#include "codegen/FatalErrorGuard.h"
+#include "codegen/Selectable.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include <mutex>
+
+using namespace mlir;
+
+namespace tegula {
+
+namespace {
+
+/// Forwards what LLVM reports to the MLIR context, at one location.
+class ForwardDiagnostics final : public llvm::DiagnosticHandler {
+public:
+  ForwardDiagnostics(Location location, bool &failed) : location(location), failed(failed) {}
+
+  bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info.print(printer);
+    switch (info.getSeverity()) {
+    case llvm::DS_Error:
+      failed = true;
+      emitError(location) << "code generation: " << text;
+      break;
+    case llvm::DS_Warning:
+      emitWarning(location) << "code generation: " << text;
+      break;
+    case llvm::DS_Remark:
+    case llvm::DS_Note:
+      break;
+    }
+    return true;
+  }
+
+private:
+  Location location;
+  bool &failed;
+};
+
+/// All that LLVM owns during one code generation; leaked as a whole after a fatal error.
+struct LlvmState {
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::legacy::PassManager passes;
+  llvm::SmallString<0> text;
+  llvm::raw_svector_ostream stream{text};
+};
+
+} // namespace
+
+void registerPtxTranslations(DialectRegistry &registry) {
+  registerBuiltinDialectTranslation(registry);
+  registerLLVMDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
+}
+
+static void initializeNvptx() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
+  });
+}
+
+/// The kernel's function: the first with `nvvm.kernel`.
+static LLVM::LLVMFuncOp findKernel(ModuleOp module) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr("nvvm.kernel") && !function.isExternal())
+      return function;
+  return {};
+}
+
+/// Marks each inline assembly call convergent, and returns the PTX version that the texts need.
+static unsigned markConvergent(llvm::Module &module) {
+  unsigned version = 0;
+  for (llvm::Function &function : module)
+    for (llvm::BasicBlock &block : function)
+      for (llvm::Instruction &instruction : block) {
+        auto *call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+        if (!call || !call->isInlineAsm())
+          continue;
+        call->setConvergent();
+        call->setDoesNotThrow();
+        auto *text = llvm::cast<llvm::InlineAsm>(call->getCalledOperand());
+        version = std::max(version, ptxVersionNeeded(text->getAsmString()));
+      }
+  return version;
+}
+
+static std::unique_ptr<llvm::TargetMachine> createMachine(const Target &target, unsigned ptxVersion, std::string &message) {
+  initializeNvptx();
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  const llvm::Target *backend = llvm::TargetRegistry::lookupTarget(triple, message);
+  if (!backend)
+    return nullptr;
+  llvm::TargetOptions options;
+  // Contraction is the passes' choice, by fast-math flags; results then do not depend on the backend.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(backend->createTargetMachine(
+      triple, target.name, "+ptx" + std::to_string(ptxVersion), options, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Default));
+}
+
+/// Runs the code generator; on failure `message` says why, or is empty where a diagnostic was already given.
+static bool generate(LlvmState &state, std::string &message) {
+  if (state.machine->addPassesToEmitFile(state.passes, state.stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
+    message = "the NVPTX backend cannot write assembly";
+    return false;
+  }
+  state.passes.run(*state.module);
+  return true;
+}
+
+FailureOr<PtxCode> emitPtx(ModuleOp module, const PtxOptions &options) {
+  LLVM::LLVMFuncOp kernel = findKernel(module);
+  if (!kernel)
+    return emitError(module.getLoc()) << "expected a function with 'nvvm.kernel' in the module", failure();
+  if (failed(verifySelectable(module)))
+    return failure();
+
+  DialectRegistry registry;
+  registerPtxTranslations(registry);
+  module.getContext()->appendDialectRegistry(registry);
+
+  bool failedInLlvm = false;
+  auto state = std::make_unique<LlvmState>();
+  state->context.setDiagnosticHandler(std::make_unique<ForwardDiagnostics>(kernel.getLoc(), failedInLlvm));
+  std::string message;
+  bool done = false;
+  unsigned version = options.target->ptxVersion;
+  bool alive = runGuarded(
+      [&] {
+        state->module = translateModuleToLLVMIR(module, state->context, kernel.getSymName());
+        if (!state->module)
+          return;
+        version = std::max(version, markConvergent(*state->module));
+        state->machine = createMachine(*options.target, version, message);
+        if (!state->machine)
+          return;
+        state->module->setTargetTriple(state->machine->getTargetTriple());
+        state->module->setDataLayout(state->machine->createDataLayout());
+        if (options.llvmIr) {
+          llvm::raw_string_ostream stream(*options.llvmIr);
+          state->module->print(stream, nullptr);
+        }
+        done = generate(*state, message);
+      },
+      message);
+  if (!alive) {
+    (void)state.release();
+    return emitError(kernel.getLoc()) << "code generation: " << message, failure();
+  }
+  if (!done || failedInLlvm) {
+    if (!message.empty())
+      emitError(kernel.getLoc()) << "code generation: " << message;
+    return failure();
+  }
+  return PtxCode{std::string(state->text), kernel.getSymName().str(), version};
+}
+
+} // namespace tegula

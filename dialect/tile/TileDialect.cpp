@@ -1,0 +1,53 @@
+// Registers the tile dialect's attributes and ops, and checks the schedule attribute.
+#include "dialect/tile/TileDialect.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tegula::tile;
+
+#include "dialect/tile/TileDialect.cpp.inc"
+#include "dialect/tile/TileEnums.cpp.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/tile/TileAttrs.cpp.inc"
+
+void TileDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialect/tile/TileAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/tile/TileOps.cpp.inc"
+      >();
+}
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, Form form, int64_t blockM, int64_t blockN,
+                                   int64_t consumers, int64_t stages, int64_t qStages, int64_t producerRegisters,
+                                   int64_t consumerRegisters, bool pingPong) {
+  auto within = [&](StringRef field, int64_t value, int64_t lo, int64_t hi, int64_t step) -> LogicalResult {
+    if (value >= lo && value <= hi && value % step == 0)
+      return success();
+    return emitError() << "expected " << field << " from " << lo << " to " << hi << " in steps of " << step << ", but got " << value;
+  };
+  if (form == Form::Sequential)
+    return success(succeeded(within("block_m", blockM, 1, 1024, 1)) && succeeded(within("block_n", blockN, 1, 1024, 1)));
+  if (failed(within("consumers", consumers, 1, 4, 1)) || failed(within("block_n", blockN, 16, 256, 16)) ||
+      failed(within("stages", stages, 1, 8, 1)) || failed(within("q_stages", qStages, 1, 4, 1)) ||
+      failed(within("producer_registers", producerRegisters, 0, 256, 8)) ||
+      failed(within("consumer_registers", consumerRegisters, 0, 256, 8)))
+    return failure();
+  if (blockM != 64 * consumers)
+    return emitError() << "expected block_m = 64 * consumers = " << 64 * consumers << ", but got " << blockM;
+  if ((producerRegisters == 0) != (consumerRegisters == 0))
+    return emitError() << "expected producer_registers and consumer_registers both 0 or both given, but got " << producerRegisters
+                       << " and " << consumerRegisters;
+  return success();
+}

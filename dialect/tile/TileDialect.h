@@ -1,0 +1,20 @@
+// The tile dialect: see TileOps.td for the specification of each op.
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialect/tile/TileDialect.h.inc"
+#include "dialect/tile/TileEnums.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/tile/TileAttrs.h.inc"
+#define GET_OP_CLASSES
+#include "dialect/tile/TileOps.h.inc"

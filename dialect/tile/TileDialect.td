@@ -1,0 +1,65 @@
+// The tile dialect: attention as one op, and tile programs over tensors and strided memory.
+#ifndef TEGULA_TILE_DIALECT_TD
+#define TEGULA_TILE_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+
+def TileDialect : Dialect {
+  let name = "tile";
+  let cppNamespace = "::tegula::tile";
+  let summary = "attention problems and the tile programs that they become";
+  let description = [{
+    Two levels live here. `tile.attention` is the whole problem as one op: operands, and one scalar function each for scale, score
+    and mask. A *tile program* is what `tegula-decompose` makes of it: a sequential program over tiles, which are builtin ranked
+    tensors of static shape; elementwise math on tiles is `arith` and `math`. Global memory is a strided `memref` (a pointer,
+    extents and strides). Nothing here knows of threads, memory spaces or time.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def Tile_Form : I32EnumAttr<"Form", "how a tile program is mapped to the machine", [
+    I32EnumAttrCase<"Direct", 0, "direct">, I32EnumAttrCase<"Pipelined", 1, "pipelined">, I32EnumAttrCase<"Sequential", 2, "sequential">]> {
+  let cppNamespace = "::tegula::tile";
+}
+
+def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "an associative combination of tile elements", [
+    I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">]> {
+  let cppNamespace = "::tegula::tile";
+  let genSpecializedAttr = 0;
+}
+def Tile_ReduceKindAttr : EnumAttr<TileDialect, Tile_ReduceKind, "reduce_kind">;
+
+def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
+  let mnemonic = "schedule";
+  let summary = "every choice that shapes the machine code and not the result";
+  let description = [{
+    `tegula-choose-schedule` sets it on `tile.attention` first of all, because tile sizes are among its fields; every later pass
+    reads it and none changes it.
+
+    | field | meaning |
+    | --- | --- |
+    | `form` | `direct` (fragments straight from global memory, `mma.sync`), `pipelined` (TMA producer, rings, wgmma) or `sequential` (the CPU) |
+    | `block_m`, `block_n` | rows and keys of a tile |
+    | `consumers` | warpgroups that compute; each owns 64 rows, so `block_m = 64 * consumers` |
+    | `stages` | depth of the key and of the value ring |
+    | `q_stages` | depth of the query ring |
+    | `producer_registers`, `consumer_registers` | `setmaxnreg` of each role; 0 leaves the launch's count |
+    | `ping_pong` | consumers take turns at issuing matrix ops |
+
+    Legal (checked by the attribute's verifier, which knows no target): for `sequential`, any blocks from 1 to 1024; else `block_m = 64 * consumers`; `block_n` a multiple of 16 from 16
+    to 256; 1 to 4 consumers; stages from 1 to 8; register counts multiples of 8 up to 256. What a target can hold is checked by the pass.
+
+    Example: `#tile.schedule<form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true>`
+  }];
+  let parameters = (ins
+    EnumParameter<Tile_Form>:$form, "int64_t":$block_m, "int64_t":$block_n, "int64_t":$consumers, "int64_t":$stages,
+    "int64_t":$q_stages, "int64_t":$producer_registers, "int64_t":$consumer_registers, "bool":$ping_pong);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif

@@ -1,0 +1,250 @@
+// Verifiers, parsers and builders of the tile dialect's ops. Constraint numbers refer to TileOps.td.
+#include "dialect/tile/TileDialect.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace tegula::tile;
+
+#define GET_OP_CLASSES
+#include "dialect/tile/TileOps.cpp.inc"
+
+//===-- kernel ------------------------------------------------------------------------------------===//
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildFuncType = [](Builder &builder, ArrayRef<Type> args, ArrayRef<Type> results, function_interface_impl::VariadicFlag,
+                          std::string &) { return builder.getFunctionType(args, results); };
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name),
+                                                  buildFuncType, getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void KernelOp::print(OpAsmPrinter &p) {
+  function_interface_impl::printFunctionOp(p, *this, /*isVariadic=*/false, getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                                           getResAttrsAttrName());
+}
+
+LogicalResult KernelOp::verify() {
+  if (!getFunctionType().getResults().empty())
+    return emitOpError("constraint 1: expected no results, but got ") << getFunctionType().getResults().size();
+  if (!getBody().hasOneBlock() || !isa<ReturnOp>(getBody().front().getTerminator()))
+    return emitOpError("constraint 2: expected a body of one block that ends in tile.return");
+  return success();
+}
+
+//===-- attention ---------------------------------------------------------------------------------===//
+
+FloatType AttentionOp::getScoreType() {
+  Type element = cast<MemRefType>(getQuery().getType()).getElementType();
+  return element.isF64() ? cast<FloatType>(element) : Float32Type::get(getContext());
+}
+
+static LogicalResult verifyRegion(Operation *op, Region &region, StringRef name, ArrayRef<Type> args, Type yielded, int number) {
+  auto where = [&]() { return op->emitOpError("constraint ") << number << ": the " << name << " region "; };
+  if (region.getArgumentTypes() != args)
+    return where() << "expects arguments " << args << ", but has " << region.getArgumentTypes();
+  auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+  if (!yield || yield.getValues().size() != 1 || yield.getValues()[0].getType() != yielded)
+    return where() << "expects to yield one " << yielded;
+  return success();
+}
+
+LogicalResult AttentionOp::verify() {
+  auto q = cast<MemRefType>(getQuery().getType()), k = cast<MemRefType>(getKey().getType()), v = cast<MemRefType>(getValue().getType()),
+       o = cast<MemRefType>(getOutput().getType());
+  if (q.getRank() != 4 || k.getRank() != 4 || v.getRank() != 4 || o.getRank() != 4)
+    return emitOpError("constraint 1: expected rank 4 operands, but got ranks ")
+           << q.getRank() << ", " << k.getRank() << ", " << v.getRank() << ", " << o.getRank();
+  Type element = q.getElementType();
+  if (!element.isF16() && !element.isBF16() && !element.isF32() && !element.isF64())
+    return emitOpError("constraint 2: expected f16, bf16, f32 or f64 operands, but got ") << element;
+  if (k.getElementType() != element || v.getElementType() != element || o.getElementType() != element)
+    return emitOpError("constraint 2: expected one element type, but got ")
+           << element << ", " << k.getElementType() << ", " << v.getElementType() << ", " << o.getElementType();
+  if (Value lse = getLse()) {
+    auto type = cast<MemRefType>(lse.getType());
+    if (type.getRank() != 3)
+      return emitOpError("constraint 1: expected an lse of rank 3, but got rank ") << type.getRank();
+    if (type.getElementType() != getScoreType())
+      return emitOpError("constraint 2: expected an lse of ") << getScoreType() << ", but got " << type.getElementType();
+  }
+  if (q.isDynamicDim(3) || q.getDimSize(3) != k.getDimSize(3))
+    return emitOpError("constraint 3: expected one static head dim of query and key, but got ")
+           << q.getDimSize(3) << " and " << k.getDimSize(3);
+  if (v.isDynamicDim(3) || v.getDimSize(3) != o.getDimSize(3))
+    return emitOpError("constraint 3: expected one static head dim of value and output, but got ")
+           << v.getDimSize(3) << " and " << o.getDimSize(3);
+  Type i64 = IntegerType::get(getContext(), 64), score = getScoreType();
+  if (failed(verifyRegion(*this, getScale(), "scale", {i64, i64, i64, i64}, score, 4)) ||
+      failed(verifyRegion(*this, getScore(), "score", {score, i64, i64, i64, i64, i64}, score, 4)) ||
+      failed(verifyRegion(*this, getMask(), "mask", {i64, i64, i64, i64, i64}, IntegerType::get(getContext(), 1), 4)))
+    return failure();
+  return success();
+}
+
+LogicalResult LookupOp::verify() {
+  auto type = cast<MemRefType>(getTable().getType());
+  if (static_cast<int64_t>(getIndices().size()) != type.getRank())
+    return emitOpError("constraint 1: expected ") << type.getRank() << " indices, but got " << getIndices().size();
+  return success();
+}
+
+//===-- for_blocks --------------------------------------------------------------------------------===//
+
+void ForBlocksOp::build(OpBuilder &builder, OperationState &state, Value lower, Value upper, int64_t step, ValueRange inits,
+                        function_ref<SmallVector<Value>(OpBuilder &, Location, Value, ValueRange)> body) {
+  state.addOperands({lower, upper});
+  state.addOperands(inits);
+  state.getOrAddProperties<Properties>().step = builder.getI64IntegerAttr(step);
+  state.addTypes(inits.getTypes());
+  OpBuilder::InsertionGuard guard(builder);
+  Region *region = state.addRegion();
+  Block *block = builder.createBlock(region);
+  block->addArgument(builder.getI64Type(), state.location);
+  for (Value init : inits)
+    block->addArgument(init.getType(), init.getLoc());
+  if (body) {
+    SmallVector<Value> next = body(builder, state.location, block->getArgument(0), block->getArguments().drop_front());
+    YieldOp::create(builder, state.location, next);
+  }
+}
+
+ParseResult ForBlocksOp::parse(OpAsmParser &parser, OperationState &result) {
+  Type i64 = parser.getBuilder().getI64Type();
+  OpAsmParser::Argument induction;
+  OpAsmParser::UnresolvedOperand lower, upper;
+  int64_t step;
+  if (parser.parseArgument(induction) || parser.parseEqual() || parser.parseOperand(lower) || parser.parseKeyword("to") ||
+      parser.parseOperand(upper) || parser.parseKeyword("step") || parser.parseInteger(step))
+    return failure();
+  result.getOrAddProperties<Properties>().step = parser.getBuilder().getI64IntegerAttr(step);
+  induction.type = i64;
+  SmallVector<OpAsmParser::Argument> args{induction};
+  SmallVector<OpAsmParser::UnresolvedOperand> inits;
+  if (parser.resolveOperand(lower, i64, result.operands) || parser.resolveOperand(upper, i64, result.operands))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("iter_args"))) {
+    SmallVector<OpAsmParser::Argument> carried;
+    if (parser.parseAssignmentList(carried, inits) || parser.parseArrowTypeList(result.types))
+      return failure();
+    if (carried.size() != result.types.size())
+      return parser.emitError(parser.getNameLoc(), "expected as many types as carried values");
+    for (auto [arg, init, type] : llvm::zip(carried, inits, result.types)) {
+      arg.type = type;
+      args.push_back(arg);
+      if (parser.resolveOperand(init, type, result.operands))
+        return failure();
+    }
+  }
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, args) || parser.parseOptionalAttrDict(result.attributes))
+    return failure();
+  ensureTerminator(*body, parser.getBuilder(), result.location);
+  return success();
+}
+
+void ForBlocksOp::print(OpAsmPrinter &p) {
+  p << " " << getInductionVar() << " = " << getLower() << " to " << getUpper() << " step " << getStep();
+  if (!getInits().empty()) {
+    p << " iter_args(";
+    llvm::interleaveComma(llvm::zip(getIterArgs(), getInits()), p, [&](auto pair) { p << std::get<0>(pair) << " = " << std::get<1>(pair); });
+    p << ") -> (" << getInits().getTypes() << ")";
+  }
+  p << " ";
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/true);
+  p.printOptionalAttrDict((*this)->getAttrs(), {"step"});
+}
+
+LogicalResult ForBlocksOp::verify() {
+  if (getStepAttr().getInt() <= 0)
+    return emitOpError("constraint 2: expected a positive step, but got ") << getStep();
+  Block &block = getBody().front();
+  if (block.getNumArguments() != getInits().size() + 1 || !block.getArgument(0).getType().isInteger(64) ||
+      TypeRange(block.getArgumentTypes()).drop_front() != getInits().getTypes() || getResultTypes() != getInits().getTypes())
+    return emitOpError("constraint 1: expected a body of an i64 and the carried types ") << getInits().getTypes();
+  if (block.getTerminator()->getOperandTypes() != getInits().getTypes())
+    return emitOpError("constraint 1: expected the body to yield ") << getInits().getTypes();
+  return success();
+}
+
+//===-- memory ------------------------------------------------------------------------------------===//
+
+static LogicalResult verifyAccess(Operation *op, MemRefType memory, RankedTensorType tile, size_t indices, ArrayRef<int64_t> axes) {
+  if (static_cast<int64_t>(indices) != memory.getRank())
+    return op->emitOpError("constraint 1: expected ") << memory.getRank() << " indices, but got " << indices;
+  llvm::SmallBitVector seen(memory.getRank());
+  bool ok = static_cast<int64_t>(axes.size()) == tile.getRank();
+  for (int64_t axis : axes) {
+    ok = ok && axis >= 0 && axis < memory.getRank() && !seen.test(axis);
+    if (ok)
+      seen.set(axis);
+  }
+  if (!ok)
+    return op->emitOpError("constraint 2: expected ") << tile.getRank() << " distinct axes of " << memory << ", but got [" << axes << "]";
+  if (memory.getElementType() != tile.getElementType())
+    return op->emitOpError("constraint 3: expected equal element types, but got ")
+           << memory.getElementType() << " and " << tile.getElementType();
+  return success();
+}
+
+LogicalResult LoadOp::verify() {
+  return verifyAccess(*this, cast<MemRefType>(getMemory().getType()), getTile().getType(), getIndices().size(), getAxes());
+}
+
+LogicalResult StoreOp::verify() {
+  return verifyAccess(*this, cast<MemRefType>(getMemory().getType()), getTile().getType(), getIndices().size(), getAxes());
+}
+
+//===-- tiles -------------------------------------------------------------------------------------===//
+
+LogicalResult MaskOp::verify() {
+  Type i64 = IntegerType::get(getContext(), 64);
+  return verifyRegion(*this, getBody(), "mask", {i64, i64}, IntegerType::get(getContext(), 1), 1);
+}
+
+LogicalResult ScoreOp::verify() {
+  Type i64 = IntegerType::get(getContext(), 64), score = getScores().getType().getElementType();
+  return verifyRegion(*this, getBody(), "score", {score, i64, i64}, score, 1);
+}
+
+LogicalResult DotOp::verify() {
+  RankedTensorType a = getLhs().getType(), b = getRhs().getType(), r = getResult().getType();
+  if (a.getRank() != 2 || b.getRank() != 2 || r.getRank() != 2)
+    return emitOpError("constraint 1: expected rank 2 tiles");
+  int64_t k = b.getDimSize(getTransposeB() ? 1 : 0), n = b.getDimSize(getTransposeB() ? 0 : 1);
+  if (a.getDimSize(1) != k || r.getDimSize(0) != a.getDimSize(0) || r.getDimSize(1) != n)
+    return emitOpError("constraint 1: shapes do not agree: ") << a << ", " << b << (getTransposeB() ? " (transposed)" : "") << ", " << r;
+  if (a.getElementType() != b.getElementType())
+    return emitOpError("constraint 2: expected one element type, but got ") << a.getElementType() << " and " << b.getElementType();
+  bool wide = a.getElementType().isF64();
+  if (!(wide ? r.getElementType().isF64() : r.getElementType().isF32()))
+    return emitOpError("constraint 3: expected a result of ") << (wide ? "f64" : "f32") << ", but got " << r.getElementType();
+  if (getAcc() && getAcc().getType() != r)
+    return emitOpError("constraint 3: expected an accumulator of ") << r << ", but got " << getAcc().getType();
+  return success();
+}
+
+static LogicalResult verifyRows(Operation *op, RankedTensorType tile, RankedTensorType rows) {
+  if (tile.getRank() != 2 || rows.getRank() != 1 || tile.getDimSize(0) != rows.getDimSize(0) ||
+      tile.getElementType() != rows.getElementType())
+    return op->emitOpError("constraint 1: expected a tile and one value of its type a row, but got ") << tile << " and " << rows;
+  return success();
+}
+
+LogicalResult ReduceOp::verify() { return verifyRows(*this, getTile().getType(), getResult().getType()); }
+LogicalResult BroadcastOp::verify() { return verifyRows(*this, getResult().getType(), getRows().getType()); }
+LogicalResult ScaleRowsOp::verify() { return verifyRows(*this, getTile().getType(), getFactors().getType()); }
+
+static LogicalResult verifyState(Operation *op, RankedTensorType tile, RankedTensorType rows, const llvm::APFloat &scale) {
+  if (failed(verifyRows(op, tile, rows)))
+    return failure();
+  if (!scale.isFinite() || scale.isNegative() || scale.isZero())
+    return op->emitOpError("constraint 2: expected a finite scale above 0, but got ") << scale.convertToDouble();
+  return success();
+}
+
+LogicalResult OnlineSoftmaxOp::verify() { return verifyState(*this, getScores().getType(), getMax().getType(), getScale()); }
+LogicalResult MergeOp::verify() { return verifyState(*this, getAcc().getType(), getMax().getType(), getScale()); }
+LogicalResult FinishOp::verify() { return verifyState(*this, getAcc().getType(), getMax().getType(), getScale()); }

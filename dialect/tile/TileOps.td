@@ -1,0 +1,373 @@
+// Ops of the tile dialect. Each text is the op's specification; constraints are numbered, and the tests name them by number.
+#ifndef TEGULA_TILE_OPS_TD
+#define TEGULA_TILE_OPS_TD
+
+include "dialect/tile/TileDialect.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<TileDialect, mnemonic, traits>;
+
+def Tile_Tile : RankedTensorOf<[AnyFloat, AnySignlessInteger]>;
+def Tile_FloatTile : RankedTensorOf<[AnyFloat]>;
+def Tile_BoolTile : RankedTensorOf<[I1]>;
+defvar Tile_Memory = AnyStridedMemRef;
+def Tile_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger]>;
+
+//===-- Structure ---------------------------------------------------------------------------------===//
+
+def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, Symbol]> {
+  let summary = "one kernel: its arguments, and a body that one program runs";
+  let description = [{
+    Arguments are, in this order: the tensors that are read, parameters, the tensors that are written, and the run-time dims. Each
+    carries attributes that name it to the outside:
+
+    - a tensor (`memref`, static extents where known, every stride dynamic): `tile.name`, `tile.role` (`"in"` or `"out"`), and `tile.dims`,
+      an array with one entry an axis: a dim's name, an integer, or a prefix expression as text (`"(+ B 1)"`)
+    - a scalar: `tile.name`
+    - a dim (`i64`): `tile.dim`, its name
+
+    The attribute `tile.requires` lists what the source demands at launch, as dictionaries of `text`, `place` and `expr` (prefix form).
+
+    Constraints: 1. no results. 2. the body is one block that ends in `tile.return`.
+
+    ```mlir
+    tile.kernel @copy(%x: memref<?xf32, strided<[?]>> {tile.name = "x", tile.dims = ["N"], tile.role = "in"}, %N: i64 {tile.dim = "N"}) {
+      tile.return
+    }
+    ```
+    Lowers to `warp.kernel` on the GPU and to `func.func` on the CPU.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region AnyRegion:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+  }];
+}
+
+def Tile_ReturnOp : Tile_Op<"return", [Pure, Terminator, HasParent<"KernelOp">]> {
+  let summary = "ends a kernel";
+  let assemblyFormat = "attr-dict";
+}
+
+def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "ends a region of this dialect and gives its values";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+}
+
+//===-- The whole problem -------------------------------------------------------------------------===//
+
+def Tile_AttentionOp : Tile_Op<"attention", [RecursiveMemoryEffects]> {
+  let summary = "softmax attention with a scalar scale, score and mask function";
+  let description = [{
+    For each batch `b`, query head `h`, query position `i`, with `g = h / (H / G)`:
+
+        x(j)   = score(scale(b, h, g, i) * sum_d q[b,h,i,d] * k[b,g,j,d], b, h, g, i, j)      for 0 <= j < N with mask(b, h, g, i, j)
+        o[b,h,i,e] = sum_j exp(x(j) - lse) v[b,g,j,e],   lse[b,h,i] = log sum_j exp(x(j))     (natural log)
+
+    A row that sees no key, or only keys whose score is -inf, has `o = 0` and `lse = -inf`. The regions are scalar code of one element:
+    `score` takes (s, b, h, g, i, j), `mask` takes (b, h, g, i, j) and yields `i1`, `scale` takes (b, h, g, i). Indices are `i64`, scores `f32`
+    (`f64` where the operands are). They may use the kernel's arguments and `tile.lookup`, and are free of side effects.
+
+    Constraints: 1. `q`, `k`, `v`, `o` have rank 4, `lse` rank 3. 2. `q`, `k`, `v`, `o` have one element type, f16, bf16, f32 or f64; `lse` has the score type.
+    3. the head dims of `q` and `k`, and of `v` and `o`, are static and agree. 4. the region signatures are those above.
+
+    Lowers, by `tegula-decompose`, to a tile program.
+  }];
+  let arguments = (ins Tile_Memory:$query, Tile_Memory:$key, Tile_Memory:$value, Tile_Memory:$output, Optional<Tile_Memory>:$lse,
+                       I64:$batch, I64:$heads, I64:$kv_heads, I64:$queries, I64:$keys, OptionalAttr<Tile_ScheduleAttr>:$schedule);
+  let regions = (region SizedRegion<1>:$scale, SizedRegion<1>:$score, SizedRegion<1>:$mask);
+  let assemblyFormat = [{
+    `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,` type($value) `)`
+    `outs` `(` $output `:` type($output) `)` (`lse` `(` $lse^ `:` type($lse) `)`)?
+    `dims` `(` $batch `,` $heads `,` $kv_heads `,` $queries `,` $keys `)`
+    `scale` $scale `score` $score `mask` $mask attr-dict
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The type of scores, row statistics and accumulators: f32, or f64 where the operands are.
+    ::mlir::FloatType getScoreType();
+    int64_t getHeadDim() { return ::llvm::cast<::mlir::MemRefType>(getQuery().getType()).getDimSize(3); }
+    int64_t getValueDim() { return ::llvm::cast<::mlir::MemRefType>(getValue().getType()).getDimSize(3); }
+  }];
+}
+
+def Tile_LookupOp : Tile_Op<"lookup", [MemoryEffects<[MemRead]>,
+    TypesMatchWith<"constraint 2: result has the table's element type", "table", "result",
+                   "::llvm::cast<::mlir::MemRefType>($_self).getElementType()">]> {
+  let summary = "one element of a captured table, at any index";
+  let description = [{
+    `r = table[clamp(i0, 0, n0 - 1), ...]`; 0 where an extent is 0. Never reads outside the table.
+    Constraints: 1. as many indices as the table has axes. 2. the result has the table's element type.
+
+    ```mlir
+    %s = tile.lookup %slope[%h] : memref<?xf32, strided<[?]>>
+    ```
+    Lowers to a clamped load.
+  }];
+  let arguments = (ins Tile_Memory:$table, Variadic<I64>:$indices);
+  let results = (outs Tile_Scalar:$result);
+  let assemblyFormat = "$table `[` $indices `]` attr-dict `:` type($table)";
+  let hasVerifier = 1;
+}
+
+//===-- Where a program is ------------------------------------------------------------------------===//
+
+def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure, AllTypesMatch<["extents", "indices"]>]> {
+  let summary = "this program's place in the grid";
+  let description = [{
+    The kernel runs once for each point of the grid `extents`; the results are the point's coordinates, the first fastest. The extents are
+    functions of the kernel's dims alone, from which the launch rule is derived. At most one in a kernel.
+
+    ```mlir
+    %m, %h, %b = tile.program_id of (%tiles, %H, %B) : i64, i64, i64
+    ```
+    Lowers to the loop over tiles of `warp.for_tiles`, and to a loop nest on the CPU.
+  }];
+  let arguments = (ins Variadic<I64>:$extents);
+  let results = (outs Variadic<I64>:$indices);
+  let assemblyFormat = "`of` `(` $extents `)` attr-dict `:` type($extents)";
+}
+
+def Tile_ForBlocksOp : Tile_Op<"for_blocks", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">,
+                                              AutomaticAllocationScope]> {
+  let summary = "a loop over blocks of keys, with carried values";
+  let description = [{
+    Runs the body for `n = lower, lower + step, ...` while `n < upper`; the block is the keys `n .. n + step - 1`, of which those from N on do not exist.
+    Constraints: 1. the body takes `n` (i64) and the carried values, and yields the next ones. 2. `step` is positive.
+
+    ```mlir
+    %r = tile.for_blocks %n = %lo to %hi step 128 iter_args(%x = %x0) -> (f32) { tile.yield %x : f32 }
+    ```
+    Lowers to `scf.for`.
+  }];
+  let arguments = (ins I64:$lower, I64:$upper, I64Attr:$step, Variadic<AnyType>:$inits);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$lower, "::mlir::Value":$upper, "int64_t":$step, "::mlir::ValueRange":$inits,
+      CArg<"::llvm::function_ref<::llvm::SmallVector<::mlir::Value>(::mlir::OpBuilder &, ::mlir::Location, ::mlir::Value, ::mlir::ValueRange)>">:$body)>];
+  let extraClassDeclaration = [{
+    ::mlir::Value getInductionVar() { return getBody().getArgument(0); }
+    ::mlir::Block::BlockArgListType getIterArgs() { return getBody().getArguments().drop_front(); }
+  }];
+}
+
+//===-- Memory ------------------------------------------------------------------------------------===//
+
+def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
+  let summary = "a tile of global memory; what lies past the extent reads as zero";
+  let description = [{
+    `t[x0, x1, ...] = memory[indices + x0 along axes[0] + x1 along axes[1] ...]`, and 0 where that passes the extent of an axis of the tile.
+    A zero is not a mask: bounds are and-ed into the mask as well. Indices of the other axes are in range.
+    Constraints: 1. one index an axis of memory. 2. `axes` are distinct axes of memory, one an axis of the tile. 3. element types are equal.
+
+    ```mlir
+    %Q = tile.load %q[%b, %h, %m0, %zero] axes [2, 3] : memref<?x?x?x128xbf16, strided<[?, ?, ?, ?]>> -> tensor<128x128xbf16>
+    ```
+    Lowers to `warp.copy` into a ring, to a global operand of a matrix op, or to loads into a fragment.
+  }];
+  let arguments = (ins Tile_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes);
+  let results = (outs Tile_Tile:$tile);
+  let assemblyFormat = "$memory `[` $indices `]` `axes` $axes attr-dict `:` type($memory) `->` type($tile)";
+  let hasVerifier = 1;
+}
+
+def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "writes a tile to global memory; what lies past the extent is dropped";
+  let description = [{
+    The inverse of `tile.load`, with the same indices and constraints.
+
+    ```mlir
+    tile.store %O, %o[%b, %h, %m0, %zero] axes [2, 3] : tensor<128x128xbf16>, memref<?x?x?x128xbf16, strided<[?, ?, ?, ?]>>
+    ```
+    Lowers to predicated stores.
+  }];
+  let arguments = (ins Tile_Tile:$tile, Tile_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes);
+  let assemblyFormat = "$tile `,` $memory `[` $indices `]` `axes` $axes attr-dict `:` type($tile) `,` type($memory)";
+  let hasVerifier = 1;
+}
+
+//===-- Scalar code of one element ----------------------------------------------------------------===//
+
+def Tile_MaskOp : Tile_Op<"mask", [RecursiveMemoryEffects]> {
+  let summary = "which (row, key) pairs of a score tile are visible";
+  let description = [{
+    `keep[r, c] = region(rows + r, cols + c)`: scalar code of one element, kept as such until late, so that a hand-written tile program is analysed like
+    a declarative one. Constraints: 1. the region takes (i, j) as `i64` and yields `i1`.
+
+    ```mlir
+    %keep = tile.mask rows(%m0) cols(%n) { ^bb0(%i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64  tile.yield %c : i1 } : tensor<128x128xi1>
+    ```
+    Lowers to the same code for each element that a thread holds.
+  }];
+  let arguments = (ins I64:$rows, I64:$cols);
+  let results = (outs Tile_BoolTile:$keep);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "`rows` `(` $rows `)` `cols` `(` $cols `)` $body attr-dict `:` type($keep)";
+  let hasVerifier = 1;
+}
+
+def Tile_ScoreOp : Tile_Op<"score", [RecursiveMemoryEffects, SameOperandsAndResultType]> {
+  let summary = "a scalar function applied to each score of a tile";
+  let description = [{
+    `y[r, c] = region(scores[r, c], rows + r, cols + c)`. Constraints: 1. the region takes (s, i, j) and yields a value of the score type.
+
+    ```mlir
+    %y = tile.score %S rows(%m0) cols(%n) { ^bb0(%s: f32, %i: i64, %j: i64): %t = math.tanh %s : f32  tile.yield %t : f32 } : tensor<128x128xf32>
+    ```
+    Lowers like `tile.mask`.
+  }];
+  let arguments = (ins Tile_FloatTile:$scores, I64:$rows, I64:$cols);
+  let results = (outs Tile_FloatTile:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$scores `rows` `(` $rows `)` `cols` `(` $cols `)` $body attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+//===-- Math on tiles -----------------------------------------------------------------------------===//
+
+def Tile_DotOp : Tile_Op<"dot", [Pure]> {
+  let summary = "a matrix product of two tiles, with an optional accumulator";
+  let description = [{
+    `r = acc + lhs * rhs`, or `acc + lhs * transpose(rhs)` with `transpose_b`; products and sums in the result's type.
+    Constraints: 1. rank 2, shapes agree. 2. `lhs` and `rhs` have one element type. 3. the result is f32, or f64 for f64 operands, and `acc` has its type.
+
+    ```mlir
+    %S = tile.dot %Q, %K transpose_b : tensor<128x64xbf16>, tensor<32x64xbf16> -> tensor<128x32xf32>
+    ```
+    Lowers to `warp.mma`.
+  }];
+  let arguments = (ins Tile_FloatTile:$lhs, Tile_FloatTile:$rhs, Optional<Tile_FloatTile>:$acc, UnitAttr:$transpose_b);
+  let results = (outs Tile_FloatTile:$result);
+  let assemblyFormat = [{
+    $lhs `,` $rhs (`transpose_b` $transpose_b^)? (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
+  let summary = "combines the elements of each row of a tile";
+  let description = [{
+    `r[i] = x[i,0] op x[i,1] op ...`; `max` ignores a NaN beside a number (the NaN reaches its row through the weights).
+    Constraints: 1. rank 2 to rank 1, rows and element type kept.
+
+    ```mlir
+    %m = tile.reduce max %S : tensor<128x64xf32> -> tensor<128xf32>
+    ```
+    Lowers to in-thread combinations, then two shuffles inside the quad.
+  }];
+  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_FloatTile:$tile);
+  let results = (outs Tile_FloatTile:$result);
+  let assemblyFormat = "$kind $tile attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+  let summary = "one value a row, repeated along the row";
+  let description = [{
+    `y[i, j] = x[i]`. Constraints: 1. rank 1 to rank 2, rows and element type kept.
+
+    ```mlir
+    %y = tile.broadcast %m : tensor<128xf32> -> tensor<128x64xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$rows);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$rows attr-dict `:` type($rows) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===-- Online softmax ----------------------------------------------------------------------------===//
+
+def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure, AllTypesMatch<["scores", "weights"]>,
+                                   AllTypesMatch<["max", "sum", "new_max", "new_sum", "rescale"]>]> {
+  let summary = "takes a block of scores into the running softmax of each row";
+  let description = [{
+    With c = `scale` > 0, per row (Milakov and Gimelshein, arXiv:1805.02867):
+
+        new_max = max(max, max_j scores[j])             a hidden score is -inf
+        r       = 0 if new_max = -inf, else new_max     (no difference of two -inf is formed)
+        weights[j] = exp(c * (scores[j] - r)),  rescale = exp(c * (max - r)),  new_sum = sum * rescale + sum_j weights[j]
+
+    The difference is taken before the product, so the largest score has weight exactly 1 however large it is. The state starts as (-inf, 0).
+    Constraints: 1. scores have rank 2, the state has one entry a row and the scores' element type. 2. `scale` > 0 and finite.
+
+    ```mlir
+    %P, %m1, %l1, %a = tile.online_softmax %S, %m, %l scale 1.250000e-01 : tensor<128x64xf32>, tensor<128xf32>
+    ```
+    Lowers, by `tegula-expand-softmax`, to reductions and elementwise code.
+  }];
+  let arguments = (ins Tile_FloatTile:$scores, Tile_FloatTile:$max, Tile_FloatTile:$sum, F64Attr:$scale);
+  let results = (outs Tile_FloatTile:$weights, Tile_FloatTile:$new_max, Tile_FloatTile:$new_sum, Tile_FloatTile:$rescale);
+  let assemblyFormat = "$scores `,` $max `,` $sum `scale` $scale attr-dict `:` type($scores) `,` type($max)";
+  let hasVerifier = 1;
+}
+
+def Tile_ScaleRowsOp : Tile_Op<"scale_rows", [Pure, AllTypesMatch<["tile", "result"]>]> {
+  let summary = "multiplies each row of a tile by its factor";
+  let description = [{
+    `y[i, j] = x[i, j] * f[i]`. Constraints: 1. one factor a row, of the tile's element type.
+
+    ```mlir
+    %u1 = tile.scale_rows %u, %alpha : tensor<128x64xf32>, tensor<128xf32>
+    ```
+  }];
+  let arguments = (ins Tile_FloatTile:$tile, Tile_FloatTile:$factors);
+  let results = (outs Tile_FloatTile:$result);
+  let assemblyFormat = "$tile `,` $factors attr-dict `:` type($tile) `,` type($factors)";
+  let hasVerifier = 1;
+}
+
+def Tile_MergeOp : Tile_Op<"merge", [Pure, AllTypesMatch<["max_a", "max_b", "sum_a", "sum_b", "max", "sum"]>,
+                           AllTypesMatch<["acc_a", "acc_b", "acc"]>]> {
+  let summary = "joins two partial softmax states over disjoint keys";
+  let description = [{
+    A state is (max, sum, acc) with sum = sum_j exp(c (x_j - max)) and acc = sum_j exp(c (x_j - max)) v_j. With m = max(max_a, max_b) and r = 0 where m = -inf, else m:
+    sum = sum_a exp(c (max_a - r)) + sum_b exp(c (max_b - r)), acc likewise. Associative; the identity is (-inf, 0, 0).
+    Constraints: 1. as for `tile.online_softmax`.
+
+    ```mlir
+    %m, %l, %u = tile.merge (%m0, %l0, %u0), (%m1, %l1, %u1) scale 1.000000e+00 : tensor<4xf32>, tensor<4x8xf32>
+    ```
+    Lowers, by `tegula-expand-softmax`, to elementwise code.
+  }];
+  let arguments = (ins Tile_FloatTile:$max_a, Tile_FloatTile:$sum_a, Tile_FloatTile:$acc_a, Tile_FloatTile:$max_b, Tile_FloatTile:$sum_b,
+                       Tile_FloatTile:$acc_b, F64Attr:$scale);
+  let results = (outs Tile_FloatTile:$max, Tile_FloatTile:$sum, Tile_FloatTile:$acc);
+  let assemblyFormat = [{
+    `(` $max_a `,` $sum_a `,` $acc_a `)` `,` `(` $max_b `,` $sum_b `,` $acc_b `)` `scale` $scale attr-dict `:` type($max_a) `,` type($acc_a)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_FinishOp : Tile_Op<"finish", [Pure, AllTypesMatch<["acc", "output"]>, AllTypesMatch<["max", "sum", "lse"]>]> {
+  let summary = "the output and the log-sum-exp of a softmax state";
+  let description = [{
+    `output = acc / sum`, `lse = c * max + log(sum)`; 0 and -inf where the sum is 0, that is where no key was visible.
+    Constraints: 1. as for `tile.online_softmax`.
+
+    ```mlir
+    %O, %L = tile.finish %m, %l, %u scale 1.250000e-01 : tensor<128xf32>, tensor<128x64xf32>
+    ```
+    Lowers, by `tegula-expand-softmax`, to elementwise code.
+  }];
+  let arguments = (ins Tile_FloatTile:$max, Tile_FloatTile:$sum, Tile_FloatTile:$acc, F64Attr:$scale);
+  let results = (outs Tile_FloatTile:$output, Tile_FloatTile:$lse);
+  let assemblyFormat = "$max `,` $sum `,` $acc `scale` $scale attr-dict `:` type($max) `,` type($acc)";
+  let hasVerifier = 1;
+}
+
+#endif

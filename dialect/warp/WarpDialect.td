@@ -1,0 +1,78 @@
+// The warp dialect: roles, rings, fragments and asynchronous matrix ops.
+#ifndef TEGULA_WARP_DIALECT_TD
+#define TEGULA_WARP_DIALECT_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/BuiltinTypeInterfaces.td"
+include "mlir/IR/TensorEncoding.td"
+
+def WarpDialect : Dialect {
+  let name = "warp";
+  let cppNamespace = "::tegula::warp";
+  let summary = "who does what: roles, where: rings and fragments, when: pending results and waits";
+  let description = [{
+    A `warp.kernel` is a set of roles, each run by some warpgroups (128 threads), that talk through rings of shared-memory tiles alone. A tile that a
+    warpgroup's registers hold is a ranked tensor with the encoding `#warp.fragment` (`#warp.rows` for one value a row), so `arith`, `math`, `scf` and their
+    folds apply unchanged. A matrix op gives a `!warp.pending`; only `warp.await` makes a tensor of it. Lanes, registers and addresses are unknown here.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let dependentDialects = ["::tegula::tile::TileDialect"];
+}
+
+def Warp_FragmentAttr : AttrDef<WarpDialect, "Fragment", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let mnemonic = "fragment";
+  let summary = "a tile of 64 rows in the registers of a warpgroup";
+  let description = [{
+    Warp w of the group owns rows 16 w .. 16 w + 15 and every column. Lane l holds, of each 8 columns n, the elements (l / 4, 8 n + 2 (l % 4)), the same row one column on,
+    and both again 8 rows down: the accumulator of `wgmma` and of `mma.sync` m16n8, and, as 16-bit pairs, their register-A operand.
+
+    Constraints: 1. rank 2, 64 rows, a multiple of 8 columns.
+  }];
+}
+
+def Warp_RowsAttr : AttrDef<WarpDialect, "Rows", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let mnemonic = "rows";
+  let summary = "one value for each row of a fragment, in all lanes that hold the row";
+  let description = "Constraints: 1. rank 1, 64 rows.";
+}
+
+class Warp_Type<string name, string typeMnemonic> : TypeDef<WarpDialect, name> { let mnemonic = typeMnemonic; }
+
+def Warp_RingType : Warp_Type<"Ring", "ring"> {
+  let summary = "a ring of shared-memory tiles between a producer and consumers";
+  let description = [{
+    `!warp.ring<128x64xbf16, stages 2>`: two slots of 128 rows by 64 columns. A slot's number and phase follow from a counter: slot = counter % stages, phase = counter / stages % 2.
+    Stored as panels of 64 columns, each [rows][64] with the 128-byte swizzle.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType, "int64_t":$stages);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    /// Bytes of one slot: whole panels of 64 columns.
+    int64_t getSlotBytes() const { return (getColumns() + 63) / 64 * 128 * getRows(); }
+  }];
+}
+
+def Warp_SlotType : Warp_Type<"Slot", "slot"> {
+  let summary = "one tile of a ring, while it is owned";
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Warp_GlobalType : Warp_Type<"Global", "global"> {
+  let summary = "a tile in global memory, read by a matrix op as it goes";
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Warp_PendingType : Warp_Type<"Pending", "pending"> {
+  let summary = "a fragment that a matrix op may still be writing";
+  let description = "Only `warp.await` gives the fragment, so no pass can read an accumulator too early.";
+  let parameters = (ins "::mlir::RankedTensorType":$tile);
+  let assemblyFormat = "`<` $tile `>`";
+}
+
+#endif

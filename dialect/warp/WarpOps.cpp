@@ -1,0 +1,155 @@
+// Verifiers and parsers of the warp dialect's ops. Constraint numbers refer to WarpOps.td.
+#include "dialect/warp/WarpDialect.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionImplementation.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace mlir;
+using namespace tegula::warp;
+
+#define GET_OP_CLASSES
+#include "dialect/warp/WarpOps.cpp.inc"
+
+//===-- structure ---------------------------------------------------------------------------------===//
+
+ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
+  auto buildFuncType = [](Builder &builder, ArrayRef<Type> args, ArrayRef<Type> results, function_interface_impl::VariadicFlag,
+                          std::string &) { return builder.getFunctionType(args, results); };
+  return function_interface_impl::parseFunctionOp(parser, result, /*allowVariadic=*/false, getFunctionTypeAttrName(result.name),
+                                                  buildFuncType, getArgAttrsAttrName(result.name), getResAttrsAttrName(result.name));
+}
+
+void KernelOp::print(OpAsmPrinter &p) {
+  function_interface_impl::printFunctionOp(p, *this, /*isVariadic=*/false, getFunctionTypeAttrName(), getArgAttrsAttrName(),
+                                           getResAttrsAttrName());
+}
+
+LogicalResult KernelOp::verify() {
+  if (!getFunctionType().getResults().empty())
+    return emitOpError("constraint 1: expected no results, but got ") << getFunctionType().getResults().size();
+  if (!getBody().hasOneBlock() || !isa<ReturnOp>(getBody().front().getTerminator()))
+    return emitOpError("constraint 2: expected a body of one block that ends in warp.return");
+  return success();
+}
+
+LogicalResult RolesOp::verify() {
+  llvm::StringSet<> names;
+  for (Operation &op : getBody().front()) {
+    auto role = dyn_cast<RoleOp>(op);
+    if (!role)
+      return op.emitOpError("constraint 1: expected only warp.role in warp.roles");
+    if (!names.insert(role.getName()).second)
+      return role.emitOpError("constraint 2: expected different role names, but `") << role.getName() << "` stands twice";
+  }
+  return names.empty() ? emitOpError("constraint 1: expected at least one warp.role") : success();
+}
+
+ParseResult ForTilesOp::parse(OpAsmParser &parser, OperationState &result) {
+  Type i64 = parser.getBuilder().getI64Type();
+  OpAsmParser::Argument tile;
+  OpAsmParser::UnresolvedOperand total;
+  if (parser.parseArgument(tile) || parser.parseKeyword("of") || parser.parseOperand(total))
+    return failure();
+  tile.type = i64;
+  SmallVector<OpAsmParser::Argument> args{tile};
+  SmallVector<OpAsmParser::UnresolvedOperand> inits;
+  if (parser.resolveOperand(total, i64, result.operands))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("iter_args"))) {
+    SmallVector<OpAsmParser::Argument> carried;
+    if (parser.parseAssignmentList(carried, inits) || parser.parseArrowTypeList(result.types))
+      return failure();
+    if (carried.size() != result.types.size())
+      return parser.emitError(parser.getNameLoc(), "expected as many types as carried values");
+    for (auto [arg, init, type] : llvm::zip(carried, inits, result.types)) {
+      arg.type = type;
+      args.push_back(arg);
+      if (parser.resolveOperand(init, type, result.operands))
+        return failure();
+    }
+  }
+  Region *body = result.addRegion();
+  if (parser.parseRegion(*body, args) || parser.parseOptionalAttrDict(result.attributes))
+    return failure();
+  ensureTerminator(*body, parser.getBuilder(), result.location);
+  return success();
+}
+
+void ForTilesOp::print(OpAsmPrinter &p) {
+  Block &block = getBody().front();
+  p << " " << block.getArgument(0) << " of " << getTotal();
+  if (!getInits().empty()) {
+    p << " iter_args(";
+    llvm::interleaveComma(llvm::zip(block.getArguments().drop_front(), getInits()), p,
+                          [&](auto pair) { p << std::get<0>(pair) << " = " << std::get<1>(pair); });
+    p << ") -> (" << getInits().getTypes() << ")";
+  }
+  p << " ";
+  p.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/true);
+  p.printOptionalAttrDict((*this)->getAttrs());
+}
+
+LogicalResult ForTilesOp::verify() {
+  Block &block = getBody().front();
+  if (block.getNumArguments() != getInits().size() + 1 || !block.getArgument(0).getType().isInteger(64) ||
+      TypeRange(block.getArgumentTypes()).drop_front() != getInits().getTypes() || getResultTypes() != getInits().getTypes() ||
+      block.getTerminator()->getOperandTypes() != getInits().getTypes())
+    return emitOpError("constraint 1: expected a body that takes an i64 and the carried types and yields ") << getInits().getTypes();
+  return success();
+}
+
+//===-- copies and matrix ops ---------------------------------------------------------------------===//
+
+LogicalResult CopyOp::verify() {
+  int64_t rank = cast<MemRefType>(getMemory().getType()).getRank();
+  if (static_cast<int64_t>(getIndices().size()) != rank)
+    return emitOpError("constraint 1: expected ") << rank << " indices, but got " << getIndices().size();
+  if (getAxes().size() != 2 || getAxes()[1] != rank - 1 || getAxes()[0] < 0 || getAxes()[0] >= rank - 1)
+    return emitOpError("constraint 2: expected two axes, the second of which is memory's last, but got [") << getAxes() << "]";
+  return success();
+}
+
+/// Rows and columns of a matrix operand of any kind.
+static std::pair<int64_t, int64_t> shapeOf(Type type) {
+  if (auto tile = dyn_cast<RankedTensorType>(type))
+    return {tile.getDimSize(0), tile.getDimSize(1)};
+  if (auto slot = dyn_cast<SlotType>(type))
+    return {slot.getRows(), slot.getColumns()};
+  auto global = cast<GlobalType>(type);
+  return {global.getRows(), global.getColumns()};
+}
+
+LogicalResult MmaOp::verify() {
+  auto [m, k] = shapeOf(getLhs().getType());
+  auto [rows, columns] = shapeOf(getRhs().getType());
+  int64_t depth = getTransposeB() ? columns : rows, n = getTransposeB() ? rows : columns;
+  RankedTensorType result = getResult().getType().getTile();
+  if (m != 64 || result.getRank() != 2 || result.getDimSize(0) != 64 || depth != k || result.getDimSize(1) != n)
+    return emitOpError("constraint 1: shapes do not agree: ")
+           << getLhs().getType() << ", " << getRhs().getType() << (getTransposeB() ? " (transposed)" : "") << ", " << result;
+  if (getAcc() && getAcc().getType() != result)
+    return emitOpError("constraint 1: expected an accumulator of ") << result << ", but got " << getAcc().getType();
+  if (isa<SlotType>(getLhs().getType()) && !isa<SlotType>(getRhs().getType()))
+    return emitOpError("constraint 2: a slot on the left needs one on the right");
+  if (!result.getElementType().isF32())
+    return emitOpError("constraint 3: expected a result of f32, but got ") << result.getElementType();
+  return success();
+}
+
+LogicalResult PackOp::verify() {
+  llvm::SmallPtrSet<Operation *, 4> running;
+  for (Operation &op : *(*this)->getBlock()) {
+    if (&op == getOperation())
+      break;
+    if (auto mma = dyn_cast<MmaOp>(op); mma && isa<RankedTensorType>(mma.getLhs().getType()) && isa<SlotType>(mma.getRhs().getType()))
+      running.insert(mma);
+    else if (auto await = dyn_cast<AwaitOp>(op))
+      running.erase(await.getPending().getDefiningOp());
+  }
+  if (running.empty())
+    return success();
+  InFlightDiagnostic error = emitOpError("constraint 1: a matrix op that reads a fragment is still running here");
+  error.attachNote((*running.begin())->getLoc()) << "issued here; await it first";
+  return error;
+}

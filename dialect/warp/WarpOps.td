@@ -1,0 +1,225 @@
+// Ops of the warp dialect. Each text is the op's specification; constraints are numbered, and the tests name them by number.
+#ifndef TEGULA_WARP_OPS_TD
+#define TEGULA_WARP_OPS_TD
+
+include "dialect/warp/WarpDialect.td"
+include "mlir/Interfaces/FunctionInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+class Warp_Op<string mnemonic, list<Trait> traits = []> : Op<WarpDialect, mnemonic, traits>;
+
+def Warp_Fragment : RankedTensorOf<[AnyFloat, I1]>;
+defvar Warp_Memory = AnyStridedMemRef;
+
+//===-- Structure ---------------------------------------------------------------------------------===//
+
+def Warp_KernelOp : Warp_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, Symbol]> {
+  let summary = "one kernel as roles and rings";
+  let description = [{
+    Arguments as for `tile.kernel`. The body holds the rings, and one `warp.roles` (with the scalar code that both need before it).
+    Attributes: `schedule`, and `shared_bytes` once shared memory is allocated.
+    Constraints: 1. no results. 2. the body is one block that ends in `warp.return`.
+    Lowers to `llvm.func`.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<DictArrayAttr>:$arg_attrs, OptionalAttr<DictArrayAttr>:$res_attrs);
+  let regions = (region AnyRegion:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+  }];
+}
+
+def Warp_ReturnOp : Warp_Op<"return", [Pure, Terminator, HasParent<"KernelOp">]> {
+  let summary = "ends a kernel";
+  let assemblyFormat = "attr-dict";
+}
+
+def Warp_YieldOp : Warp_Op<"yield", [Pure, Terminator, ReturnLike]> {
+  let summary = "ends a region of this dialect and gives its values";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, ::mlir::ValueRange()); }]>];
+}
+
+def Warp_RolesOp : Warp_Op<"roles", [NoTerminator, SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "the roles of a kernel, which run side by side";
+  let description = [{
+    Holds `warp.role` ops alone; the first takes the first warpgroups, and so on. Constraints: 1. only roles inside, at least one. 2. role names differ.
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$body attr-dict";
+  let hasVerifier = 1;
+}
+
+def Warp_RoleOp : Warp_Op<"role", [HasParent<"RolesOp">, SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "what some warpgroups do";
+  let description = [{
+    `registers` is the `setmaxnreg` count, 0 for the launch's own. With `elected`, one thread of the role runs the body.
+
+    ```mlir
+    warp.role "load" warpgroups 1 registers 24 elected { ... }
+    ```
+    Lowers to a branch on the warpgroup.
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$warpgroups, I64Attr:$registers, UnitAttr:$elected);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$name `warpgroups` $warpgroups `registers` $registers (`elected` $elected^)? $body attr-dict";
+}
+
+def Warp_WarpgroupOp : Warp_Op<"warpgroup", [Pure]> {
+  let summary = "which warpgroup of its role runs this";
+  let results = (outs I64:$index);
+  let assemblyFormat = "attr-dict";
+}
+
+def Warp_ForTilesOp : Warp_Op<"for_tiles", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">, AutomaticAllocationScope]> {
+  let summary = "the persistent loop over tiles of the grid";
+  let description = [{
+    Runs the body for this CTA's share of the tile numbers 0 .. total - 1: ctaid, ctaid + nctaid, ... Every role runs the same numbers in the same order.
+    Constraints: 1. the body takes the tile number (i64) and the carried values, and yields the next ones.
+
+    ```mlir
+    %r = warp.for_tiles %t of %total iter_args(%c = %zero) -> (i64) { warp.yield %c : i64 }
+    ```
+    Lowers to `scf.for`.
+  }];
+  let arguments = (ins I64:$total, Variadic<AnyType>:$inits);
+  let results = (outs Variadic<AnyType>:$results);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
+//===-- Rings -------------------------------------------------------------------------------------===//
+
+def Warp_RingOp : Warp_Op<"ring"> {
+  let summary = "allocates a ring in shared memory";
+  let description = [{
+    `copies` rings of one shape, one a consumer warpgroup where it is above 1; each slot has a full barrier (one arrival, and the bytes of the copy) and an empty barrier (one arrival a
+    consumer warp). `offset` (of the tiles) and `barriers` (of the barriers, full ones first) are bytes from the base of shared memory, set by `tegula-allocate-shared`.
+
+    ```mlir
+    %kr = warp.ring "k" copies 1 consumers 2 : !warp.ring<128x128xbf16, stages 2>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name, I64Attr:$copies, I64Attr:$consumers, OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$barriers);
+  let results = (outs Warp_RingType:$ring);
+  let assemblyFormat = "$name `copies` $copies `consumers` $consumers attr-dict `:` type($ring)";
+}
+
+class Warp_TakeOp<string mnemonic> : Warp_Op<mnemonic, [
+    TypesMatchWith<"slot of the ring's tile", "ring", "slot",
+      "::tegula::warp::SlotType::get($_ctxt, ::llvm::cast<::tegula::warp::RingType>($_self).getRows(), ::llvm::cast<::tegula::warp::RingType>($_self).getColumns(), ::llvm::cast<::tegula::warp::RingType>($_self).getElementType())">]> {
+  let arguments = (ins Warp_RingType:$ring, I64:$counter, I64:$copy);
+  let results = (outs Warp_SlotType:$slot);
+  let assemblyFormat = "$ring `[` $counter `]` `copy` $copy attr-dict `:` type($ring)";
+}
+
+def Warp_AcquireOp : Warp_TakeOp<"acquire"> {
+  let summary = "the producer's next slot, once its last readers have released it";
+  let description = "Waits on the empty barrier of slot `counter % stages`; the first `stages` acquires pass at once. `copy` chooses the ring among `copies`.";
+}
+def Warp_WaitOp : Warp_TakeOp<"wait"> {
+  let summary = "the consumer's next slot, once its tile has arrived";
+  let description = "Waits on the full barrier of slot `counter % stages`.";
+}
+
+def Warp_CommitOp : Warp_Op<"commit"> {
+  let summary = "the producer has issued the copies that fill a slot";
+  let description = "Arrives on the full barrier and expects the slot's bytes; consumers pass once they have landed.";
+  let arguments = (ins Warp_RingType:$ring, I64:$counter, I64:$copy);
+  let assemblyFormat = "$ring `[` $counter `]` `copy` $copy attr-dict `:` type($ring)";
+}
+def Warp_ReleaseOp : Warp_Op<"release"> {
+  let summary = "this warpgroup reads a slot no longer";
+  let description = [{
+    Arrives on the empty barrier, once a warp. Constraints: 1. each matrix op that reads the slot has been awaited before, in the same block.
+  }];
+  let arguments = (ins Warp_RingType:$ring, I64:$counter, I64:$copy);
+  let assemblyFormat = "$ring `[` $counter `]` `copy` $copy attr-dict `:` type($ring)";
+}
+
+def Warp_CopyOp : Warp_Op<"copy"> {
+  let summary = "copies a tile of global memory to a slot, asynchronously";
+  let description = [{
+    Indices and axes as for `tile.load`; what lies past an extent arrives as zero, and counts as bytes. Engine `tma`: bulk tensor copies, one a panel of 64 columns, of a map that the
+    launch makes. Constraints: 1. one index an axis. 2. two axes, the second of which is memory's last.
+  }];
+  let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes, Warp_SlotType:$slot, Warp_RingType:$ring, I64:$counter, I64:$copy);
+  let assemblyFormat = [{
+    `engine` `(` `tma` `)` $memory `[` $indices `]` `axes` $axes `to` $slot `of` $ring `[` $counter `]` `copy` $copy attr-dict `:` type($memory) `,` type($slot) `,` type($ring)
+  }];
+  let hasVerifier = 1;
+}
+
+//===-- Matrix ops --------------------------------------------------------------------------------===//
+
+def Warp_GlobalOp : Warp_Op<"global", [Pure]> {
+  let summary = "names a tile of global memory as the right operand of matrix ops";
+  let description = "Indices and axes as for `tile.load`; what lies past an extent reads as zero. Read when a matrix op runs.";
+  let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes);
+  let results = (outs Warp_GlobalType:$tile);
+  let assemblyFormat = "$memory `[` $indices `]` `axes` $axes attr-dict `:` type($memory) `->` type($tile)";
+}
+
+def Warp_MmaOp : Warp_Op<"mma"> {
+  let summary = "a matrix product of this warpgroup's 64 rows, asynchronous";
+  let description = [{
+    `acc + lhs * rhs`, or `acc + lhs * transpose(rhs)`; no `acc` is zero. `lhs` is a fragment (register operand) or a slot; `rhs` a slot (`wgmma`) or a `!warp.global` (`mma.sync`).
+    Constraints: 1. shapes agree, 64 rows. 2. a slot on the left needs one on the right. 3. the result is f32.
+
+    ```mlir
+    %S = warp.mma %Q, %K transpose_b : !warp.slot<64x64xbf16>, !warp.slot<128x64xbf16> -> !warp.pending<tensor<64x128xf32, #warp.fragment>>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[Warp_Fragment, Warp_SlotType]>:$lhs, AnyTypeOf<[Warp_SlotType, Warp_GlobalType]>:$rhs, Optional<Warp_Fragment>:$acc, UnitAttr:$transpose_b);
+  let results = (outs Warp_PendingType:$result);
+  let assemblyFormat = "$lhs `,` $rhs (`transpose_b` $transpose_b^)? (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Warp_AwaitOp : Warp_Op<"await", [
+    TypesMatchWith<"result is the pending tile", "pending", "tile", "::llvm::cast<::tegula::warp::PendingType>($_self).getTile()">]> {
+  let summary = "a matrix op's result, once it is complete";
+  let description = [{
+    `in_flight`, the number of younger matrix ops that may still run, is computed by `tegula-insert-waits`. Constraints: 1. the matrix op stands in the same block.
+  }];
+  let arguments = (ins Warp_PendingType:$pending, OptionalAttr<I64Attr>:$in_flight);
+  let results = (outs Warp_Fragment:$tile);
+  let assemblyFormat = "$pending attr-dict `:` type($pending)";
+}
+
+def Warp_PackOp : Warp_Op<"pack"> {
+  let summary = "rounds weights to the operand type of the next matrix op";
+  let description = [{
+    Not pure: its place in the program matters. Constraints: 1. no matrix op that reads a fragment is unawaited here, in the same block: writing the operand
+    registers of a running op makes ptxas serialise all of them.
+  }];
+  let arguments = (ins Warp_Fragment:$tile);
+  let results = (outs Warp_Fragment:$packed);
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($packed)";
+  let hasVerifier = 1;
+}
+
+//===-- Named barriers ----------------------------------------------------------------------------===//
+
+def Warp_SyncOp : Warp_Op<"sync"> {
+  let summary = "waits at a named barrier";
+  let description = "Completes when `threads` threads have come, by sync or arrive. Barrier 0 is the whole CTA's and not to be named.";
+  let arguments = (ins I64:$barrier, I64Attr:$threads);
+  let assemblyFormat = "$barrier `threads` $threads attr-dict";
+}
+def Warp_ArriveOp : Warp_Op<"arrive"> {
+  let summary = "comes to a named barrier without waiting";
+  let arguments = (ins I64:$barrier, I64Attr:$threads);
+  let assemblyFormat = "$barrier `threads` $threads attr-dict";
+}
+
+#endif

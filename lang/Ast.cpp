@@ -1,0 +1,156 @@
+//===- Ast.cpp - factories and printing of expressions --------------------===//
+//
+// The factories are what the parser and a building program share; printing is
+// for messages and for the text of a `require`.
+//
+//===----------------------------------------------------------------------===//
+#include "lang/Ast.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/raw_ostream.h"
+#include <cmath>
+
+using namespace tegula::lang;
+using namespace tegula::lang::ast;
+using llvm::SMRange;
+using llvm::StringRef;
+
+static ExprPtr make(Expr::Kind kind, SMRange range, SMRange nameRange = {}) {
+  auto e = std::make_unique<Expr>();
+  e->kind = kind;
+  e->range = range;
+  e->nameRange = nameRange;
+  return e;
+}
+
+static void setArgs(Expr &e, std::vector<ExprPtr> args) {
+  for (const ExprPtr &arg : args)
+    e.depth = std::max(e.depth, arg->depth + 1);
+  e.args = std::move(args);
+}
+
+ExprPtr ast::integer(int64_t value, SMRange range) {
+  ExprPtr e = make(Expr::Integer, range);
+  e->integer = value;
+  return e;
+}
+
+ExprPtr ast::real(double value, SMRange range) {
+  ExprPtr e = make(Expr::Float, range);
+  e->real = value;
+  return e;
+}
+
+ExprPtr ast::boolean(bool value, SMRange range) {
+  ExprPtr e = make(Expr::Bool, range);
+  e->integer = value;
+  return e;
+}
+
+ExprPtr ast::name(StringRef name, SMRange range) {
+  ExprPtr e = make(Expr::Name, range, range);
+  e->name = name.str();
+  return e;
+}
+
+ExprPtr ast::index(StringRef name, std::vector<ExprPtr> indices,
+                   SMRange nameRange, SMRange range) {
+  ExprPtr e = make(Expr::Index, range, nameRange);
+  e->name = name.str();
+  setArgs(*e, std::move(indices));
+  return e;
+}
+
+ExprPtr ast::call(StringRef callee, std::vector<ExprPtr> args,
+                  SMRange nameRange, SMRange range) {
+  ExprPtr e = make(Expr::Call, range, nameRange);
+  e->name = callee.str();
+  setArgs(*e, std::move(args));
+  return e;
+}
+
+ExprPtr ast::op(Op op, std::vector<ExprPtr> args, SMRange opRange,
+                SMRange range) {
+  ExprPtr e = make(Expr::Operator, range, opRange);
+  e->op = op;
+  setArgs(*e, std::move(args));
+  return e;
+}
+
+static std::string realText(double value) {
+  if (std::isinf(value))
+    return value < 0 ? "-inf" : "inf";
+  for (int digits = 1; digits <= 17; ++digits) {
+    std::string text;
+    llvm::raw_string_ostream(text) << llvm::format("%.*g", digits, value);
+    if (std::strtod(text.c_str(), nullptr) == value || digits == 17)
+      return StringRef(text).find_first_of(".en") == StringRef::npos
+                 ? text + ".0"
+                 : text;
+  }
+  return "";
+}
+
+/// Prints `e`, in brackets where it binds less tightly than `precedence`.
+/// Unary operators bind at 10, `?:` at 0.
+static void print(llvm::raw_ostream &os, const Expr &e, int precedence) {
+  auto list = [&] {
+    llvm::interleaveComma(e.args, os,
+                          [&](const ExprPtr &arg) { print(os, *arg, 0); });
+  };
+  switch (e.kind) {
+  case Expr::Error:
+    os << "...";
+    return;
+  case Expr::Integer:
+    os << e.integer;
+    return;
+  case Expr::Float:
+    os << realText(e.real);
+    return;
+  case Expr::Bool:
+    os << (e.integer ? "true" : "false");
+    return;
+  case Expr::Name:
+  case Expr::Unsupported:
+    os << e.name;
+    return;
+  case Expr::Index:
+    os << e.name << '[';
+    list();
+    os << ']';
+    return;
+  case Expr::Call:
+    os << e.name << '(';
+    list();
+    os << ')';
+    return;
+  case Expr::Operator:
+    break;
+  }
+  int own = e.op == Op::Select   ? 0
+            : opArity(e.op) == 1 ? 10
+                                 : binaryPrecedence(e.op);
+  os << (own < precedence ? "(" : "");
+  if (e.op == Op::Select) {
+    print(os, *e.args[0], 1);
+    os << " ? ";
+    print(os, *e.args[1], 0);
+    os << " : ";
+    print(os, *e.args[2], 0);
+  } else if (opArity(e.op) == 1) {
+    os << opSpelling(e.op);
+    print(os, *e.args[0], 10);
+  } else {
+    print(os, *e.args[0], own == 3 ? own + 1 : own);
+    os << ' ' << opSpelling(e.op) << ' ';
+    print(os, *e.args[1], own + 1);
+  }
+  os << (own < precedence ? ")" : "");
+}
+
+std::string ast::toText(const Expr &expr) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  print(os, expr, 0);
+  return text;
+}

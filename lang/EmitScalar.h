@@ -1,0 +1,89 @@
+//===- EmitScalar.h - typed expressions to scalar ops -----------*- C++ -*-===//
+//
+// The code of one region of `tile.attention`: arith, math and `tile.lookup` ops
+// on scalars. Integers are i64, floats the accumulator type, bools i1.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TEGULA_LANG_EMITSCALAR_H
+#define TEGULA_LANG_EMITSCALAR_H
+
+#include "lang/Item.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/Support/SourceMgr.h"
+
+namespace tegula::lang {
+
+/// Text ranges as MLIR locations.
+class LocationMap {
+public:
+  LocationMap(const llvm::SourceMgr &sources, mlir::MLIRContext &context)
+      : sources(sources), context(context) {}
+  mlir::Location get(llvm::SMRange range) const;
+  /// `file:line:column`, or "" where the range has no place.
+  std::string place(llvm::SMRange range) const;
+
+private:
+  const llvm::SourceMgr &sources;
+  mlir::MLIRContext &context;
+};
+
+/// The kernel's arguments, by number in the item. Static dims have no value.
+struct KernelValues {
+  std::vector<mlir::Value> tensors, scalars, dims;
+};
+
+/// Emits expressions into one region. Lets and constants are emitted once.
+class ScalarEmitter {
+public:
+  /// `indices` are the region's b, h, g, i and, where it has one, j.
+  ScalarEmitter(const Item &item, const KernelValues &values,
+                const LocationMap &locations, mlir::OpBuilder &builder,
+                mlir::ValueRange indices)
+      : item(item), values(values), locations(locations), builder(builder),
+        indices(indices) {}
+
+  mlir::Value emit(const Expr &e);
+  /// What `s` is from now on.
+  void setScore(mlir::Value value) { score = value; }
+  mlir::Value realConstant(double value, mlir::Location loc);
+  mlir::Value boolConstant(bool value, mlir::Location loc);
+  mlir::FloatType accumulator() const;
+
+private:
+  mlir::Value integerConstant(int64_t value, mlir::Location loc);
+  mlir::Value constant(mlir::TypedAttr value, mlir::Location loc);
+  mlir::Value emitScalar(const Expr &e, mlir::Location loc);
+  mlir::Value emitLookup(const Expr &e, mlir::Location loc);
+  mlir::Value emitOperator(const Expr &e, mlir::Location loc);
+  mlir::Value emitFloat(Op op, mlir::ValueRange args, mlir::Location loc);
+  mlir::Value emitInteger(const Expr &e, mlir::ValueRange args,
+                          mlir::Location loc);
+  mlir::Value emitComparison(Op op, mlir::Value a, mlir::Value b,
+                             mlir::Location loc);
+  mlir::Value emitDivision(Op op, const Expr &dividend, const Expr &divisor,
+                           mlir::Value a, mlir::Value b, mlir::Location loc);
+  mlir::Value emitShift(Op op, const Expr &amount, mlir::Value a, mlir::Value b,
+                        mlir::Location loc);
+  mlir::Value emitConvert(const Expr &e, mlir::Value value, mlir::Location loc);
+  mlir::Value emitSaturate(ElemType target, mlir::Value value,
+                           mlir::Location loc);
+  mlir::Value roundTo(ElemType type, mlir::Value value, mlir::Location loc);
+  mlir::Value fitFloat(mlir::Value value, mlir::Location loc);
+  mlir::Value fitInteger(mlir::Value value, bool isSigned, mlir::Location loc);
+  mlir::Value negate(mlir::Value value, mlir::Location loc);
+  unsigned bits(const Expr &e, unsigned fuel = 16) const;
+
+  const Item &item;
+  const KernelValues &values;
+  const LocationMap &locations;
+  mlir::OpBuilder &builder;
+  mlir::ValueRange indices;
+  mlir::Value score;
+  llvm::DenseMap<unsigned, mlir::Value> lets, widenedScalars;
+  llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
+};
+
+} // namespace tegula::lang
+
+#endif

@@ -1,0 +1,102 @@
+//===- ParserImpl.h - the state shared by the parser's parts ----*- C++ -*-===//
+//
+// Private to Parser.cpp (items and clauses) and ParseExpr.cpp (expressions).
+//
+// Error handling: `error` reports and sets `panicking`; until a clause or item
+// has resynchronised, further errors are silent and every loop ends.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TEGULA_LANG_PARSERIMPL_H
+#define TEGULA_LANG_PARSERIMPL_H
+
+#include "lang/Lexer.h"
+#include "lang/Parser.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace tegula::lang {
+
+class Parser {
+public:
+  Parser(unsigned bufferId, Diagnostics &diagnostics)
+      : diagnostics(diagnostics), tokens(lex(bufferId, diagnostics)) {}
+
+  ast::File parseFile();
+
+private:
+  // Tokens.
+  const Token &peek(size_t ahead = 0) const {
+    return tokens[std::min(at + ahead, tokens.size() - 1)];
+  }
+  const Token &take() {
+    const Token &token = peek();
+    if (at + 1 < tokens.size())
+      ++at;
+    return token;
+  }
+  bool takeIf(llvm::StringRef spelling);
+  /// Takes `spelling` or reports what stands there instead; `opening` is the
+  /// bracket that it closes, if it does.
+  bool expect(llvm::StringRef spelling, llvm::StringRef purpose = "",
+              const Token *opening = nullptr);
+  llvm::SMRange rangeFrom(llvm::SMRange start) const;
+  Diagnostic *error(llvm::SMRange range, const llvm::Twine &text);
+  Diagnostic *errorExpected(const llvm::Twine &what);
+  /// How a message quotes the next token.
+  static std::string quote(const Token &token);
+
+  // Items (Parser.cpp).
+  void parseItem(ast::File &file);
+  void parseAttention(ast::File &file);
+  void parseOther(ast::File &file);
+  void parseSignature(ast::Attention &item);
+  std::vector<ast::Tensor> parseTensors();
+  ast::Tensor parseTensor();
+  void parseGroups(ast::Attention &item);
+  void parseClauses(ast::Attention &item);
+  void parseClause(ast::Attention &item);
+  void parseStatics(ast::Attention &item, const Token &word);
+  void parseParams(ast::Attention &item, const Token &word);
+  void parseLet(ast::Attention &item, const Token &word);
+  void parseValueClause(ast::Attention &item, const Token &word,
+                        ast::Clause::Kind kind);
+  void parseReduce(ast::Attention &item, const Token &word);
+  void parseUnsupported(ast::Attention &item, const Token &word);
+  void parseUnsupportedTail(llvm::StringRef word);
+  void reportNoClause();
+  void skipToClause();
+  void skipToItem();
+  bool skipBalanced();
+  ast::Name parseName(llvm::StringRef what);
+  void list(llvm::function_ref<void()> element);
+  std::vector<ast::ExprPtr> parseExprs(llvm::StringRef close);
+
+  // Expressions (ParseExpr.cpp).
+  ast::ExprPtr parseExpr();
+  ast::ExprPtr parseBinary(int precedence);
+  ast::ExprPtr parseUnary();
+  ast::ExprPtr parsePrimary();
+  ast::ExprPtr parseNumber();
+  ast::ExprPtr parseNamed();
+  ast::ExprPtr parseArgument();
+  ast::ExprPtr parseChain(ast::ExprPtr left);
+  std::optional<Op> peekBinary();
+  bool startsOperand(const Token &token) const;
+  ast::ExprPtr makeOperator(Op op, std::vector<ast::ExprPtr> args,
+                            llvm::SMRange opRange);
+
+  Diagnostics &diagnostics;
+  std::vector<Token> tokens;
+  size_t at = 0;
+  bool panicking = false;
+  unsigned nesting = 0;
+  /// The last clause word that was read as a name right after an operator.
+  const Token *wordAsName = nullptr;
+  const Token *wordOperator = nullptr;
+};
+
+/// True for a word that begins a clause of an attention item.
+bool isClauseWord(llvm::StringRef word);
+
+} // namespace tegula::lang
+
+#endif

@@ -1,0 +1,162 @@
+//===- SemaImpl.h - the state shared by Sema's parts ------------*- C++ -*-===//
+//
+// Private to Sema.cpp (the order of analysis), SemaDeclarations.cpp (statics,
+// parameters, extents), SemaOperands.cpp (q k v o lse), SemaExpr.cpp and
+// SemaCall.cpp (typing) and Fold.cpp.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TEGULA_LANG_SEMAIMPL_H
+#define TEGULA_LANG_SEMAIMPL_H
+
+#include "lang/Sema.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace tegula::lang {
+
+/// The integer or float of a constant operator, or nothing where it is not
+/// constant. `type` is the type of the result.
+bool foldOperator(Expr &e);
+
+class Sema {
+public:
+  Sema(const ast::File &file, llvm::ArrayRef<Define> defines, Item &item,
+       Diagnostics &diagnostics)
+      : file(file), defines(defines), item(item), diagnostics(diagnostics) {}
+
+  /// False, and an error, where the item has one.
+  bool run(const ast::Attention &root);
+
+private:
+  /// What an expression stands in; it decides which names it sees.
+  enum class Context { Static, Extent, Require, Let, Scale, Score, Mask };
+
+  struct Symbol {
+    enum Kind { Static, Scalar, Tensor, Dim, Let };
+    Kind kind;
+    unsigned number;
+    llvm::SMRange range;
+    bool read = false;
+  };
+
+  struct StaticState {
+    const ast::Clause *clause;
+    enum { Open, Busy, Done, Failed } state = Open;
+  };
+  struct LetState {
+    const ast::Clause *clause;
+    enum { Open, Busy, Done } state = Open;
+  };
+
+  // Sema.cpp
+  bool collectChain(const ast::Attention &root);
+  void refuseLaterWork();
+  void refuseReduce(const ast::Clause &clause);
+  void analyzeRequirements();
+  void analyzeRequirement(const ast::Clause &clause);
+  void uniteDims(const ast::Expr &condition);
+  void analyzeScale();
+  void analyzeScores();
+  void analyzeMasks();
+  void warnUnread();
+  template <typename Fn> void eachClause(Fn fn) {
+    for (const ast::Attention *level : chain)
+      for (const ast::Clause &clause : level->clauses)
+        fn(clause, *level);
+  }
+
+  // SemaDeclarations.cpp
+  void declareStatics();
+  void applyDefines();
+  bool evaluateStatic(unsigned number);
+  bool evaluateDefault(unsigned number);
+  bool evaluateDefine(unsigned number, const Define &define);
+  void declareTensors();
+  void declareTensor(const ast::Tensor &tensor, Role role);
+  void declareScalar(const ast::Tensor &tensor);
+  void declareExtents();
+  void declareExtent(Tensor &tensor, const ast::Expr &written);
+  void declareLets();
+  bool declare(const ast::Name &name, Symbol::Kind kind, unsigned number);
+  ElemType resolveElem(const ast::Name &elem);
+  unsigned addDim(llvm::StringRef name, llvm::SMRange range,
+                  std::optional<int64_t> value);
+  void checkDimsBound();
+
+  // SemaOperands.cpp
+  void checkOperands();
+  bool checkOperand(llvm::StringRef name, llvm::StringRef axes, Role role);
+  bool checkHeadDim(const Tensor &tensor, llvm::StringRef dim);
+  void checkElements();
+  void checkOutputs();
+  Operand readOperand(llvm::StringRef name, llvm::ArrayRef<IndexVar> indices);
+
+  // SemaExpr.cpp
+  const Expr *type(const ast::Expr &e);
+  const Expr *typeIn(Context context, const ast::Expr &e);
+  const Expr *typeName(const ast::Expr &e);
+  const Expr *typeImplicit(const ast::Expr &e);
+  const Expr *typeSymbol(const ast::Expr &e, Symbol &symbol);
+  const Expr *typeLet(const ast::Expr &e, unsigned number);
+  const Expr *typeIndex(const ast::Expr &e);
+  const Expr *typeOperator(const ast::Expr &e);
+  const Expr *typeUnary(const ast::Expr &e);
+  const Expr *typeArithmetic(const ast::Expr &e);
+  const Expr *typeBits(const ast::Expr &e);
+  const Expr *typeComparison(const ast::Expr &e);
+  const Expr *typeLogic(const ast::Expr &e);
+  const Expr *typeSelect(const ast::Expr &e);
+  void checkBareIndex(const ast::Expr &e, const Tensor &tensor, unsigned axis,
+                      const Expr &index);
+  const Expr *unknownName(const ast::Expr &e, const llvm::Twine &what);
+  std::vector<llvm::StringRef> visibleNames() const;
+  bool expectNumber(const ast::Expr &e, const Expr &typed, llvm::StringRef op);
+  bool expectInteger(const ast::Expr &e, const Expr &typed, llvm::StringRef op);
+  bool expectBool(const ast::Expr &e, const Expr &typed, llvm::StringRef op);
+  /// Brings numbers to one type: floats if one is, else the wider integer.
+  ElemType unify(llvm::MutableArrayRef<const Expr *> typed,
+                 llvm::ArrayRef<const ast::Expr *> written);
+  /// An integer that becomes a float where the program does not say so.
+  const Expr *toFloat(const ast::Expr &written, const Expr *typed);
+
+  // SemaCall.cpp
+  const Expr *typeCall(const ast::Expr &e);
+  const Expr *typeCast(const ast::Expr &e, ElemType target);
+  const Expr *typeClamp(const ast::Expr &e);
+  const Expr *typeFunction(const ast::Expr &e, Op op);
+  const Expr *unknownFunction(const ast::Expr &e);
+  bool checkArity(const ast::Expr &e, unsigned arity);
+
+  // Nodes (SemaExpr.cpp).
+  Expr &node(Expr::Kind kind, ElemType type, llvm::SMRange range);
+  const Expr *integerConstant(int64_t value, ElemType type,
+                              llvm::SMRange range);
+  const Expr *realConstant(double value, llvm::SMRange range);
+  const Expr *make(Op op, ElemType type, llvm::ArrayRef<const Expr *> args,
+                   llvm::SMRange range, ElemType castType = ElemType::Error);
+  const Expr *errorExpr() { return &error; }
+  /// `i32`, or `i32 (value 3)` for a constant.
+  std::string describe(const Expr &e) const;
+
+  int find(int dim) const;
+
+  const ast::File &file;
+  llvm::ArrayRef<Define> defines;
+  Item &item;
+  Diagnostics &diagnostics;
+
+  std::vector<const ast::Attention *> chain; ///< the root base first
+  llvm::StringMap<Symbol> symbols;
+  std::vector<StaticState> statics;                ///< beside item.statics
+  std::vector<LetState> lets;                      ///< beside item.lets
+  std::vector<const ast::Tensor *> writtenTensors; ///< beside item.tensors
+  std::vector<int> dimParent; ///< union-find over item.dims
+  Context context = Context::Static;
+  const ast::Expr *clauseValue = nullptr; ///< what `context` began with
+  unsigned depth = 0;
+  bool incomplete = false; ///< an unknown name may be one that did not parse
+  Expr error;
+};
+
+} // namespace tegula::lang
+
+#endif

@@ -1,0 +1,205 @@
+//===- SemaOperands.cpp - the operands and outputs of an item -------------===//
+//
+// q, k, v, o and lse: which they are, that their axes mean what the fixed dims
+// say, that head dims are static and legal, and that element types agree.
+//
+//===----------------------------------------------------------------------===//
+#include "lang/SemaImpl.h"
+
+using namespace tegula::lang;
+using llvm::StringRef;
+
+/// `q: T[B,H,M,D]`, as a message shows it.
+static std::string declaration(StringRef name, StringRef axes) {
+  std::string text = name.str() + (name == "lse" ? ": f32[" : ": T[");
+  for (size_t i = 0; i < axes.size(); ++i)
+    text += (i ? "," : "") + axes.substr(i, 1).str();
+  return text + "]";
+}
+
+void Sema::checkOperands() {
+  bool ok = checkOperand("q", "BHMD", Role::Input);
+  ok &= checkOperand("k", "BGND", Role::Input);
+  ok &= checkOperand("v", "BGNE", Role::Input);
+  ok &= checkOperand("o", "BHME", Role::Output);
+  checkOutputs();
+  if (!ok)
+    return;
+  using V = IndexVar;
+  item.q = readOperand("q", {V::B, V::H, V::I, V::D});
+  item.k = readOperand("k", {V::B, V::G, V::J, V::D});
+  item.v = readOperand("v", {V::B, V::G, V::J, V::E});
+  item.o = item.findTensor("o");
+  checkElements();
+}
+
+/// Checks one tensor against the axes that its name stands for, given by their
+/// letters. The last axis is a head dim, checked by its value.
+bool Sema::checkOperand(StringRef name, StringRef axes, Role role) {
+  std::string wanted = declaration(name, axes);
+  int number = item.findTensor(name);
+  bool isInput = role == Role::Input;
+  if (number < 0 || item.tensors[number].role != role) {
+    if (!incomplete)
+      diagnostics.error(
+          number < 0 ? chain.front()->name.range : item.tensors[number].range,
+          "`" + chain.front()->name.text + "` has no " +
+              (isInput ? "input" : "output") + " `" + name + "`; declare `" +
+              wanted + "`" + (isInput ? "" : " after `->`"));
+    return false;
+  }
+  const Tensor &tensor = item.tensors[number];
+  if (tensor.extents.size() != axes.size()) {
+    diagnostics.error(tensor.range, "`" + name + "` has " +
+                                        llvm::Twine(tensor.extents.size()) +
+                                        " dims, but expected 4: `" + wanted +
+                                        "`");
+    return false;
+  }
+  const ast::Tensor &written = *writtenTensors[number];
+  bool ok = true;
+  for (size_t axis = 0; axis < axes.size(); ++axis) {
+    const Extent &extent = tensor.extents[axis];
+    if (extent.length->type == ElemType::Error)
+      return false;
+    StringRef letter = axes.substr(axis, 1);
+    if (letter == "D" || letter == "E") {
+      ok &= checkHeadDim(tensor, letter);
+      continue;
+    }
+    if (extent.dim >= 0 && item.dims[extent.dim].name == letter)
+      continue;
+    Diagnostic &d = diagnostics.error(
+        written.extents[axis]->range,
+        "expected `" + letter + "` as axis " + llvm::Twine(axis) + " of `" +
+            name + "`, but got `" + toText(*written.extents[axis]) +
+            "`; write `" + wanted + "`");
+    if (letter == "G")
+      d.note(written.extents[axis]->range,
+             "for as many key heads as query heads add `require G == H`");
+    else
+      d.note(written.extents[axis]->range,
+             "this is the logical order; strides at launch give the layout");
+    return false;
+  }
+  return ok;
+}
+
+/// A head dim is a constant, a multiple of 8 from 8 to 256, and the same in q
+/// and k, and in v and o.
+bool Sema::checkHeadDim(const Tensor &tensor, StringRef dim) {
+  const ast::Tensor &writtenTensor =
+      *writtenTensors[item.findTensor(tensor.name)];
+  const ast::Expr &written = *writtenTensor.extents.back();
+  const Expr &length = *tensor.extents.back().length;
+  std::string text = toText(written);
+  if (!length.isConstant()) {
+    diagnostics.error(written.range,
+                      "head dim `" + text + "` of `" + tensor.name +
+                          "` must be static; add `static " +
+                          (length.kind == Expr::Dim ? text : dim.str()) +
+                          " = 128`");
+    return false;
+  }
+  int64_t value = length.integer;
+  bool isFirst = tensor.name == "q" || tensor.name == "v";
+  const Tensor *first = nullptr;
+  if (!isFirst) {
+    int number = item.findTensor(dim == "D" ? "q" : "v");
+    if (number >= 0 && !item.tensors[number].extents.empty())
+      first = &item.tensors[number];
+  }
+  if (first && first->extents.back().length->isConstant() &&
+      first->extents.back().length->integer != value) {
+    diagnostics
+        .error(written.range,
+               "head dim of `" + tensor.name + "` is " + llvm::Twine(value) +
+                   ", but that of `" + first->name + "` is " +
+                   llvm::Twine(first->extents.back().length->integer))
+        .note(first->range, "declared here");
+    return false;
+  }
+  if (isFirst && (value < 8 || value > 256 || value % 8 != 0)) {
+    int64_t nearest =
+        std::min<int64_t>(256, value < 8 ? 8 : (value + 7) / 8 * 8);
+    diagnostics.error(written.range,
+                      "head dim `" + text + "` of `" + tensor.name + "` is " +
+                          llvm::Twine(value) +
+                          "; a head dim is a multiple of 8 from 8 to 256, the "
+                          "nearest is " +
+                          llvm::Twine(nearest));
+    return false;
+  }
+  return true;
+}
+
+void Sema::checkOutputs() {
+  for (size_t t = 0; t < item.tensors.size(); ++t) {
+    const Tensor &tensor = item.tensors[t];
+    if (tensor.role != Role::Output || tensor.name == "o")
+      continue;
+    if (tensor.name == "lse") {
+      if (checkOperand("lse", "BHM", Role::Output))
+        item.lse = int(t);
+    } else {
+      diagnostics.error(tensor.range,
+                        "no output `" + tensor.name +
+                            "`; known: o, lse; others need `emit`, which is "
+                            "not supported yet");
+    }
+  }
+}
+
+/// q, k, v and o have one type; it decides what everything is computed in.
+void Sema::checkElements() {
+  const Tensor &q = item.tensors[item.q.tensor];
+  if (q.elem == ElemType::Error)
+    return;
+  if (!isFloat(q.elem)) {
+    diagnostics.error(q.range, "`q` holds " + elemTypeName(q.elem) +
+                                   ", but expected f16, bf16, f32 or f64");
+    return;
+  }
+  if (q.elem == ElemType::F64)
+    item.accumulator = ElemType::F64;
+  for (unsigned number : {item.k.tensor, item.v.tensor, unsigned(item.o)}) {
+    const Tensor &other = item.tensors[number];
+    if (other.elem != q.elem && other.elem != ElemType::Error)
+      diagnostics
+          .error(other.range, "`" + other.name + "` holds " +
+                                  elemTypeName(other.elem) +
+                                  ", but `q` holds " + elemTypeName(q.elem) +
+                                  "; q, k, v and o have one type")
+          .note(q.range, "declared here");
+  }
+  if (item.lse < 0)
+    return;
+  Tensor &lse = item.tensors[item.lse];
+  if (lse.elem == ElemType::F32 || lse.elem == item.accumulator)
+    lse.elem = item.accumulator;
+  else if (lse.elem != ElemType::Error)
+    diagnostics.error(lse.range, "`lse` holds " + elemTypeName(lse.elem) +
+                                     ", but expected " +
+                                     elemTypeName(item.accumulator));
+}
+
+/// The default definition of an operand: the tensor of its name.
+Operand Sema::readOperand(StringRef name, llvm::ArrayRef<IndexVar> indices) {
+  unsigned number = unsigned(item.findTensor(name));
+  const Tensor &tensor = item.tensors[number];
+  symbols.find(name)->second.read = true;
+  llvm::SmallVector<const Expr *> args;
+  for (IndexVar v : indices) {
+    Expr &index = node(Expr::Index, ElemType::I32, tensor.range);
+    index.index = v;
+    index.indices = uint8_t(1u << int(v));
+    args.push_back(&index);
+  }
+  Expr &element = node(Expr::Lookup, item.accumulator, tensor.range);
+  element.number = number;
+  for (const Expr *arg : args) {
+    element.args.push_back(arg);
+    element.indices |= arg->indices;
+  }
+  return {&element, number};
+}

@@ -1,0 +1,136 @@
+// Tegula's passes. Each text says what it does, why it stands where it stands, and shows one example.
+#ifndef TEGULA_PASSES_TD
+#define TEGULA_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+//===-- attention ---------------------------------------------------------------------------------===//
+
+def ChooseSchedulePass : Pass<"tegula-choose-schedule", "::tegula::tile::KernelOp"> {
+  let summary = "chooses every field of the schedule of each tile.attention";
+  let description = [{
+    Runs first of all, because tile sizes are fields of the schedule. Starts from what the target record and the problem allow (`pipelined` for
+    16-bit operands whose head dims fit, else `direct`), shrinks tiles until shared memory and registers fit, then applies the overrides.
+    An override that cannot be met is an error that names the field, the value and the limit. A schedule that is already there is kept.
+
+    Example: `tile.attention ... {}` becomes `tile.attention ... {schedule = #tile.schedule<form = pipelined, block_m = 128, ...>}`.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", "\"sm_90a\"", "a GPU target's name, or cpu">,
+    ListOption<"overrides", "set", "std::string", "FIELD=VALUE of the schedule">];
+  let statistics = [Statistic<"chosen", "schedules-chosen", "schedules chosen">];
+}
+
+def DecomposePass : Pass<"tegula-decompose", "::tegula::tile::KernelOp"> {
+  let summary = "turns tile.attention into a tile program";
+  let description = [{
+    One program computes `block_m` query rows of one head and walks the keys in blocks of `block_n` (Dao, arXiv:2307.08691): load, dot, score, mask, online
+    softmax, rescale, dot. Reads the schedule, decides nothing. A scale that is a constant above 0 under an identity score is folded into the softmax;
+    any other is multiplied into the scores. A mask that is constant true leaves only the bound `j < N`, tested on the last block alone.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"folded", "scales-folded", "scales folded into the softmax">];
+}
+
+//===-- schedule (on tile programs) ---------------------------------------------------------------===//
+
+def RotateLoopPass : Pass<"tegula-rotate-loop", "::tegula::tile::KernelOp"> {
+  let summary = "issues the scores of the next block before the output product of this one";
+  let description = [{
+    Rotates a `tile.for_blocks` whose body is dot, online softmax, rescale, dot: the first block's scores move to a prologue, the last output product to an
+    epilogue, and the body computes the scores of block n, then accumulates block n - 1, whose weights it carries. So matrix ops of one block run
+    beside the exponentials of another (FlashAttention-3, arXiv:2407.08608, section 3.2). Found by data flow, not by origin. Only for schedules of form
+    `pipelined`. The prologue runs for an empty range too: its block is masked throughout, which is the identity.
+  }];
+  let statistics = [Statistic<"rotated", "loops-rotated", "loops rotated">];
+}
+
+def ExpandSoftmaxPass : Pass<"tegula-expand-softmax", "::tegula::tile::KernelOp"> {
+  let summary = "expands the softmax state ops to reductions and elementwise code";
+  let description = [{
+    `tile.online_softmax`, `tile.scale_rows`, `tile.merge` and `tile.finish` become `tile.reduce`, `tile.broadcast`, `arith` and `math` on tiles, for the CPU and the
+    GPU alike. Exponentials are `math.exp2` with log2(e) multiplied into the scale. Runs after the passes that recognise the loop by these ops.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"expanded", "ops-expanded", "ops expanded">];
+}
+
+//===-- tile to warp ------------------------------------------------------------------------------===//
+
+def AssignLayoutsPass : Pass<"tegula-assign-layouts", "::tegula::tile::KernelOp"> {
+  let summary = "gives each tile to the threads that hold it";
+  let description = [{
+    Every tile with query rows is cut into the 64 rows of one warpgroup and gets the encoding `#warp.fragment` (`#warp.rows` for one value a row);
+    row indices gain `64 * warpgroup`. The right-hand operands of matrix ops belong to all warpgroups: they stay plain tiles in memory.
+  }];
+  let dependentDialects = ["::tegula::warp::WarpDialect"];
+  let statistics = [Statistic<"fragments", "fragments", "values that became fragments">];
+}
+
+def PartitionRolesPass : Pass<"tegula-partition-roles", "::mlir::ModuleOp"> {
+  let summary = "splits a tile program into roles that talk through rings";
+  let description = [{
+    `pipelined`: loads of matrix operands move to a producer role, which keeps the loops and the scalar code that their indices need, and fills one ring an operand;
+    the rest becomes the consumer role, whose matrix ops are asynchronous. `direct`: one role, matrix operands read from global memory.
+    Awaits stand before the first use of a result; a slot is released after the await of the last matrix op that reads it; weights are packed for the next
+    matrix op only after the await of the one that reads the old ones (else ptxas serialises all of them).
+  }];
+  let dependentDialects = ["::tegula::warp::WarpDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"rings", "rings", "rings created">, Statistic<"matrixOps", "matrix-ops", "matrix ops issued">];
+}
+
+def PingPongPass : Pass<"tegula-ping-pong", "::tegula::warp::KernelOp"> {
+  let summary = "makes consumer warpgroups take turns at issuing matrix ops";
+  let description = [{
+    In the block loop of the consumers, each warpgroup waits for its own named barrier before it issues and wakes the next one when it has issued, so that one
+    warpgroup's exponentials run beside another's matrix ops (FlashAttention-3, section 3.1). Only where the schedule says `ping_pong` and there are two or more consumers.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"loops", "loops", "loops whose issue takes turns">];
+}
+
+//===-- warp to nvvm ------------------------------------------------------------------------------===//
+
+def InsertWaitsPass : Pass<"tegula-insert-waits", "::tegula::warp::KernelOp"> {
+  let summary = "computes how many matrix ops may be in flight at each await";
+  let description = [{
+    `warp.await` gets `in_flight`: the number of `warp.mma` issued after the awaited one, counted in program order. So the number in
+    `wgmma.wait_group` follows from the text of the program and is never written by hand.
+  }];
+  let statistics = [Statistic<"awaits", "awaits", "awaits counted">];
+}
+
+def AllocateSharedPass : Pass<"tegula-allocate-shared", "::tegula::warp::KernelOp"> {
+  let summary = "gives each ring its place in shared memory";
+  let description = [{
+    Tiles first, 1024-byte aligned for the 128-byte swizzle, then one full and one empty mbarrier a slot. Sets `offset` and `barriers` on each
+    `warp.ring` and `shared_bytes` on the kernel; more than the target has is an error that lists the rings.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "a GPU target's name">];
+  let statistics = [Statistic<"bytes", "bytes", "bytes allocated">];
+}
+
+def LowerWarpPass : Pass<"tegula-lower-warp", "::mlir::ModuleOp"> {
+  let summary = "writes one thread's view of each kernel, in llvm, nvvm, vector and scf";
+  let description = [{
+    A fragment of 64 x C becomes a vector of C / 2 elements of one thread: element 4 n + e lies in row lane / 4 + 8 (e / 2) of the warp's 16 rows and in column
+    8 n + 2 (lane % 4) + e % 2. Row values become vectors of 2. Matrix ops, copies and barriers become nvvm ops where they exist, inline PTX where not.
+    Derives the kernel's arguments and its manifest from what the body uses.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::vector::VectorDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let statistics = [Statistic<"kernels", "kernels", "kernels lowered">];
+}
+
+//===-- verification ------------------------------------------------------------------------------===//
+
+def VerifyStagePass : Pass<"tegula-verify-stage", "::mlir::ModuleOp"> {
+  let summary = "checks that a module is what a stage promises";
+  let description = [{
+    `attention`: one `tile.attention` a kernel. `tile`: no whole-problem op left. `warp`: every tile has an encoding or is in memory. `nvvm`: only the llvm and nvvm dialects
+    are left, and only intrinsics that the back end selects. A violation is an internal error, reported at the op.
+  }];
+  let options = [Option<"stage", "stage", "std::string", "\"attention\"", "a stage's name">];
+}
+
+#endif

@@ -1,0 +1,53 @@
+// The story of a kernel from the whole problem to one thread's view.
+#include "passes/Pipelines.h"
+#include "passes/Passes.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace tegula;
+
+static void verifyStage(OpPassManager &pm, const char *stage) { pm.addPass(createVerifyStagePass(VerifyStagePassOptions{stage})); }
+
+void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options) {
+  verifyStage(pm, "attention");
+  OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  ChooseSchedulePassOptions choice;
+  choice.target = options.target;
+  choice.overrides.assign(options.schedule.begin(), options.schedule.end());
+  kernel.addPass(createChooseSchedulePass(choice));
+  kernel.addPass(createDecomposePass());
+  kernel.addPass(createRotateLoopPass());
+  kernel.addPass(createExpandSoftmaxPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  verifyStage(pm, "tile");
+}
+
+void tegula::buildWarpPipeline(OpPassManager &pm, const PipelineOptions &) {
+  pm.addNestedPass<tile::KernelOp>(createAssignLayoutsPass());
+  pm.addPass(createPartitionRolesPass());
+  pm.addNestedPass<warp::KernelOp>(createPingPongPass());
+  pm.addPass(createCSEPass());
+  verifyStage(pm, "warp");
+}
+
+void tegula::buildNvvmPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  OpPassManager &kernel = pm.nest<warp::KernelOp>();
+  kernel.addPass(createInsertWaitsPass());
+  kernel.addPass(createAllocateSharedPass(AllocateSharedPassOptions{options.target}));
+  pm.addPass(createLowerWarpPass());
+  pm.addPass(createCSEPass());
+  pm.addPass(arith::createArithExpandOpsPass());
+  pm.addPass(createSCFToControlFlowPass());
+  pm.addPass(createConvertVectorToLLVMPass());
+  pm.addPass(createConvertToLLVMPass());
+  pm.addPass(createReconcileUnrealizedCastsPass());
+  verifyStage(pm, "nvvm");
+}

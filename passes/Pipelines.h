@@ -1,0 +1,23 @@
+// The pipelines between stages, in order; reads as a table of contents.
+#pragma once
+
+#include "mlir/Pass/PassManager.h"
+#include <string>
+#include <vector>
+
+namespace tegula {
+
+/// What shapes the code beside the program: the same struct is the API, the pipeline option and the tool flag.
+struct PipelineOptions {
+  std::string target = "sm_90a";       ///< a GPU target's name, or "cpu"
+  std::vector<std::string> schedule;   ///< FIELD=VALUE overrides
+};
+
+/// attention -> tile: choose the schedule, write the tile program, recognise and rotate its loop, expand the softmax.
+void buildTilePipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+/// tile -> warp: fragments, roles, rings, turns.
+void buildWarpPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+/// warp -> nvvm: wait counts, shared memory, one thread's view, math that the back end selects, llvm.
+void buildNvvmPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+
+} // namespace tegula

@@ -1,0 +1,202 @@
+// tegula-choose-schedule: sets the schedule of each tile.attention.
+//
+// In: element type, head dims, a target record, overrides. Out: one #tile.schedule. The one idea: the choice always ends in a schedule that
+// fits, by shrinking the key block; what the user fixes is kept or refused with the limit that it breaks.
+#include "passes/attention/ChooseSchedule.h"
+#include "passes/Passes.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+namespace tegula {
+#define GEN_PASS_DEF_CHOOSESCHEDULEPASS
+#include "passes/Passes.h.inc"
+} // namespace tegula
+
+using namespace mlir;
+using namespace tegula;
+using namespace tegula::tile;
+
+namespace {
+
+/// A schedule while it is being chosen.
+struct Fields {
+  Form form = Form::Direct;
+  int64_t blockM = 0, blockN = 0, consumers = 0, stages = 1, qStages = 1, producerRegisters = 0, consumerRegisters = 0;
+  bool pingPong = false;
+
+  ScheduleAttr get(MLIRContext *context) const {
+    return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong);
+  }
+};
+
+/// What the user fixed: a field that is not named stays free.
+struct Overrides {
+  std::optional<Form> form;
+  std::optional<int64_t> blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters;
+  std::optional<bool> pingPong;
+
+  LogicalResult parse(ArrayRef<std::string> texts, function_ref<InFlightDiagnostic()> emitError) {
+    for (StringRef text : texts) {
+      auto [field, value] = text.split('=');
+      if (failed(set(field.trim(), value.trim(), emitError)))
+        return failure();
+    }
+    return success();
+  }
+
+private:
+  LogicalResult set(StringRef field, StringRef value, function_ref<InFlightDiagnostic()> emitError) {
+    if (field == "form") {
+      form = symbolizeForm(value);
+      return form ? success()
+                  : emitError() << "expected `form` of the schedule to be direct, pipelined or sequential, but got `" << value << "`";
+    }
+    if (field == "ping_pong") {
+      pingPong = llvm::StringSwitch<std::optional<bool>>(value).Cases({"true", "1"}, true).Cases({"false", "0"}, false).Default(std::nullopt);
+      return pingPong ? success() : emitError() << "expected `ping_pong` of the schedule to be true or false, but got `" << value << "`";
+    }
+    auto *slot = llvm::StringSwitch<std::optional<int64_t> *>(field)
+                     .Case("block_m", &blockM).Case("block_n", &blockN).Case("consumers", &consumers).Case("stages", &stages)
+                     .Case("q_stages", &qStages).Case("producer_registers", &producerRegisters)
+                     .Case("consumer_registers", &consumerRegisters).Default(nullptr);
+    if (!slot)
+      return emitError() << "unknown field `" << field << "` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, "
+                            "producer_registers, consumer_registers, ping_pong";
+    int64_t number;
+    if (value.getAsInteger(10, number))
+      return emitError() << "expected `" << field << "` of the schedule to be an integer, but got `" << value << "`";
+    *slot = number;
+    return success();
+  }
+};
+
+constexpr int64_t barrierBytes = 1024, panelColumns = 64;
+
+int64_t panels(int64_t dim) { return (dim + panelColumns - 1) / panelColumns; }
+
+/// `setmaxnreg` counts that fill the register file with one producer warpgroup beside `consumers`.
+void fillRegisters(Fields &f) {
+  static constexpr int64_t producer[] = {24, 24, 32, 32}, consumer[] = {240, 240, 160, 112};
+  f.producerRegisters = producer[f.consumers - 1];
+  f.consumerRegisters = consumer[f.consumers - 1];
+}
+
+bool canPipeline(const AttentionShape &shape, const Target &target) {
+  return target.hasTma && target.hasWarpgroupMma && shape.elementBits == 16 && shape.headDim % 8 == 0 && shape.valueDim % 8 == 0 &&
+         shape.headDim >= 32 && shape.valueDim >= 32 && shape.headDim <= 256 && shape.valueDim <= 256;
+}
+
+bool fits(const Fields &f, MLIRContext *context, const AttentionShape &shape, const Target &target) {
+  ScheduleAttr schedule = f.get(context);
+  return sharedBytes(schedule, shape) <= target.sharedPerBlock && consumerRegisters(schedule, shape) <= f.consumerRegisters;
+}
+
+} // namespace
+
+int64_t tegula::sharedBytes(ScheduleAttr schedule, const AttentionShape &shape) {
+  if (schedule.getForm() != Form::Pipelined)
+    return 0;
+  int64_t row = panelColumns * 2, q = panels(shape.headDim) * row, v = panels(shape.valueDim) * row;
+  return schedule.getQStages() * schedule.getBlockM() * q + schedule.getStages() * schedule.getBlockN() * (q + v) + barrierBytes;
+}
+
+int64_t tegula::consumerRegisters(ScheduleAttr schedule, const AttentionShape &shape) {
+  // Scores in f32, packed weights, the accumulator; addresses, row statistics and counters.
+  return schedule.getBlockN() / 2 + schedule.getBlockN() / 4 + shape.valueDim / 2 + 48;
+}
+
+ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &shape, const Target *target,
+                                    ArrayRef<std::string> overrideTexts, function_ref<InFlightDiagnostic()> emitError) {
+  Overrides fixed;
+  if (failed(fixed.parse(overrideTexts, emitError)))
+    return {};
+  Fields f;
+  f.form = fixed.form.value_or(!target ? Form::Sequential : canPipeline(shape, *target) ? Form::Pipelined : Form::Direct);
+  if ((f.form == Form::Sequential) != !target) {
+    emitError() << "form `" << stringifyForm(f.form) << "` of the schedule does not run on " << (target ? target->name : "the CPU");
+    return {};
+  }
+  if (f.form == Form::Pipelined && !canPipeline(shape, *target)) {
+    emitError() << "form `pipelined` of the schedule needs 16-bit operands and head dims from 32 to 256 in steps of 8 on a target with TMA and "
+                   "wgmma, but got "
+                << shape.elementBits << "-bit operands and head dims " << shape.headDim << " and " << shape.valueDim << " on " << target->name;
+    return {};
+  }
+  switch (f.form) {
+  case Form::Sequential:
+    f.blockM = fixed.blockM.value_or(64), f.blockN = fixed.blockN.value_or(64), f.consumers = 1;
+    break;
+  case Form::Direct:
+    f.consumers = fixed.consumers.value_or(fixed.blockM.value_or(64) / 64);
+    f.blockM = fixed.blockM.value_or(64 * f.consumers);
+    f.blockN = fixed.blockN.value_or(shape.valueDim <= 128 ? 32 : 16);
+    break;
+  case Form::Pipelined:
+    f.consumers = fixed.consumers.value_or(fixed.blockM.value_or(128) / 64);
+    f.blockM = fixed.blockM.value_or(64 * f.consumers);
+    f.stages = fixed.stages.value_or(2), f.qStages = fixed.qStages.value_or(1);
+    f.pingPong = fixed.pingPong.value_or(f.consumers > 1 && shape.headDim <= 128);
+    f.blockN = 16;
+    if (f.consumers < 1 || f.consumers > 4)
+      break; // the attribute's verifier says so
+    fillRegisters(f);
+    for (int64_t blockN : {128, 112, 96, 80, 64, 48, 32, 16}) {
+      f.blockN = fixed.blockN.value_or(blockN);
+      if (fixed.blockN || fits(f, context, shape, *target))
+        break;
+    }
+    f.producerRegisters = fixed.producerRegisters.value_or(f.producerRegisters);
+    f.consumerRegisters = fixed.consumerRegisters.value_or(f.consumerRegisters);
+    break;
+  }
+  auto schedule = ScheduleAttr::getChecked(emitError, context, f.form, f.blockM, f.blockN, f.consumers, f.stages, f.qStages,
+                                           f.producerRegisters, f.consumerRegisters, f.pingPong);
+  if (!schedule || f.form != Form::Pipelined)
+    return schedule;
+  if (int64_t bytes = sharedBytes(schedule, shape); bytes > target->sharedPerBlock) {
+    emitError() << "the schedule needs " << bytes << " bytes of shared memory, but " << target->name << " has " << target->sharedPerBlock
+                << " a block; lower block_n, stages or q_stages";
+    return {};
+  }
+  if (int64_t registers = consumerRegisters(schedule, shape); registers > f.consumerRegisters) {
+    emitError() << "the schedule needs about " << registers << " registers a consumer thread, but has " << f.consumerRegisters
+                << "; lower block_n or consumers";
+    return {};
+  }
+  if (int64_t total = 128 * (f.producerRegisters + f.consumers * f.consumerRegisters); total > target->registersPerSm) {
+    emitError() << "the schedule's roles need " << total << " registers, but " << target->name << " has " << target->registersPerSm;
+    return {};
+  }
+  return schedule;
+}
+
+namespace {
+struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseSchedulePass> {
+  using ChooseSchedulePassBase::ChooseSchedulePassBase;
+
+  void runOnOperation() override {
+    const Target *record = nullptr;
+    std::string message;
+    if (target != "cpu" && !(record = lookupTarget(target, message))) {
+      getOperation().emitError(message);
+      return signalPassFailure();
+    }
+    for (AttentionOp op : getOperation().getBody().getOps<AttentionOp>()) {
+      if (op.getSchedule())
+        continue;
+      unsigned bits = cast<MemRefType>(op.getQuery().getType()).getElementTypeBitWidth();
+      if (record && bits == 64) {
+        op.emitError("f64 runs on the CPU target only; use `--target cpu`, or f32, bf16 or f16");
+        return signalPassFailure();
+      }
+      SmallVector<std::string> texts(overrides.begin(), overrides.end());
+      auto schedule = chooseSchedule(&getContext(), {op.getHeadDim(), op.getValueDim(), bits}, record, texts,
+                                     [&] { return op.emitError(); });
+      if (!schedule)
+        return signalPassFailure();
+      op.setScheduleAttr(schedule);
+      ++chosen;
+    }
+  }
+};
+} // namespace

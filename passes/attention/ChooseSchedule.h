@@ -1,0 +1,30 @@
+// The schedule choice as a function: what the pass tegula-choose-schedule and the tests call.
+#pragma once
+
+#include "codegen/Target.h"
+#include "dialect/tile/TileDialect.h"
+
+namespace tegula {
+
+/// What the choice depends on.
+struct AttentionShape {
+  int64_t headDim, valueDim; ///< of query and key, of value
+  unsigned elementBits;      ///< of the operands: 16, 32 or 64
+};
+
+/// Head dims as the matrix instructions see them: the next multiple of 16.
+inline int64_t paddedHeadDim(int64_t dim) { return (dim + 15) / 16 * 16; }
+
+/// Bytes of shared memory that a pipelined schedule needs: query, key and value rings of 64-column panels, and their barriers.
+int64_t sharedBytes(tile::ScheduleAttr schedule, const AttentionShape &shape);
+
+/// 32-bit registers that one consumer thread needs at the widest point of the block loop: scores, weights, accumulator and the rest.
+int64_t consumerRegisters(tile::ScheduleAttr schedule, const AttentionShape &shape);
+
+/// The schedule for a shape on a target (`target` null: the CPU), with FIELD=VALUE overrides applied. Reports by `emitError` and returns null
+/// where an override is unknown, malformed, or cannot be met.
+tile::ScheduleAttr chooseSchedule(mlir::MLIRContext *context, const AttentionShape &shape, const Target *target,
+                                  llvm::ArrayRef<std::string> overrides,
+                                  llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+
+} // namespace tegula

@@ -1,0 +1,126 @@
+// tegula-expand-softmax: softmax state ops -> reductions and elementwise code on tiles.
+//
+// In: tile.online_softmax, scale_rows, merge, finish. Out: tile.reduce, tile.broadcast, arith and math. The one idea: the formulas stand
+// here alone, and both targets run them. exp(c x) is written exp2(c log2(e) x).
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tegula {
+#define GEN_PASS_DEF_EXPANDSOFTMAXPASS
+#include "passes/Passes.h.inc"
+} // namespace tegula
+
+using namespace mlir;
+using namespace tegula;
+using namespace tegula::tile;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Elementwise code on tiles, at one place.
+struct TileMath {
+  OpBuilder &b;
+  Location loc;
+
+  Value splat(Type type, double value) {
+    auto tile = cast<RankedTensorType>(type);
+    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(tile, FloatAttr::get(tile.getElementType(), value).getValue()));
+  }
+  Value times(Value x, double factor) { return factor == 1.0 ? x : mul(x, splat(x.getType(), factor)); }
+  Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
+  Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
+  Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
+  Value max(Value x, Value y) { return arith::MaxNumFOp::create(b, loc, x, y); }
+  Value spread(Value rows, Type tile) { return BroadcastOp::create(b, loc, tile, rows); }
+  Value equals(Value x, double value) {
+    return arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x, splat(x.getType(), value));
+  }
+  Value select(Value condition, Value x, Value y) { return arith::SelectOp::create(b, loc, condition, x, y); }
+
+  /// exp(scale * (x - reference)); exactly 1 where they are equal.
+  Value weight(Value x, Value reference, double scale) {
+    return math::Exp2Op::create(b, loc, times(sub(x, reference), scale * llvm::numbers::log2e));
+  }
+
+  /// The running max as a reference: 0 where no key has been visible, so that -inf is never subtracted from itself.
+  Value reference(Value max) { return select(equals(max, -infinity), splat(max.getType(), 0.0), max); }
+};
+
+void expand(OnlineSoftmaxOp op) {
+  OpBuilder b(op);
+  TileMath m{b, op.getLoc()};
+  double scale = op.getScale().convertToDouble();
+  Type rows = op.getMax().getType();
+  Value blockMax = ReduceOp::create(b, op.getLoc(), rows, ReduceKind::Max, op.getScores());
+  Value newMax = m.max(op.getMax(), blockMax);
+  Value reference = m.reference(newMax);
+  Value weights = m.weight(op.getScores(), m.spread(reference, op.getScores().getType()), scale);
+  Value rescale = m.weight(op.getMax(), reference, scale);
+  Value blockSum = ReduceOp::create(b, op.getLoc(), rows, ReduceKind::Add, weights);
+  Value newSum = m.add(m.mul(op.getSum(), rescale), blockSum);
+  op->replaceAllUsesWith(ValueRange{weights, newMax, newSum, rescale});
+  op.erase();
+}
+
+void expand(ScaleRowsOp op) {
+  OpBuilder b(op);
+  TileMath m{b, op.getLoc()};
+  op->replaceAllUsesWith(ValueRange{m.mul(op.getTile(), m.spread(op.getFactors(), op.getTile().getType()))});
+  op.erase();
+}
+
+void expand(MergeOp op) {
+  OpBuilder b(op);
+  TileMath m{b, op.getLoc()};
+  double scale = op.getScale().convertToDouble();
+  Value max = m.max(op.getMaxA(), op.getMaxB());
+  Value reference = m.reference(max);
+  Value fromA = m.weight(op.getMaxA(), reference, scale), fromB = m.weight(op.getMaxB(), reference, scale);
+  Value sum = m.add(m.mul(op.getSumA(), fromA), m.mul(op.getSumB(), fromB));
+  Type tile = op.getAcc().getType();
+  Value acc = m.add(m.mul(op.getAccA(), m.spread(fromA, tile)), m.mul(op.getAccB(), m.spread(fromB, tile)));
+  op->replaceAllUsesWith(ValueRange{max, sum, acc});
+  op.erase();
+}
+
+void expand(FinishOp op) {
+  OpBuilder b(op);
+  TileMath m{b, op.getLoc()};
+  Type rows = op.getSum().getType(), tile = op.getAcc().getType();
+  Value empty = m.equals(op.getSum(), 0.0), zero = m.splat(rows, 0.0);
+  Value divisor = m.select(empty, m.splat(rows, 1.0), op.getSum());
+  Value inverse = arith::DivFOp::create(b, op.getLoc(), m.splat(rows, 1.0), divisor);
+  // 0 * acc would keep a NaN that hidden values left in the accumulator of an empty row.
+  Value emptyTile = m.equals(m.spread(op.getSum(), tile), 0.0);
+  Value output = m.select(emptyTile, m.splat(tile, 0.0), m.mul(op.getAcc(), m.spread(inverse, tile)));
+  Value log = math::LogOp::create(b, op.getLoc(), divisor);
+  Value reference = m.select(empty, zero, op.getMax());
+  Value lse = m.select(empty, m.splat(rows, -infinity), m.add(m.times(reference, op.getScale().convertToDouble()), log));
+  op->replaceAllUsesWith(ValueRange{output, lse});
+  op.erase();
+}
+
+struct ExpandSoftmaxPass : tegula::impl::ExpandSoftmaxPassBase<ExpandSoftmaxPass> {
+  void runOnOperation() override {
+    getOperation()->walk([&](Operation *op) {
+      if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op))
+        expand(softmax);
+      else if (auto scale = dyn_cast<ScaleRowsOp>(op))
+        expand(scale);
+      else if (auto merge = dyn_cast<MergeOp>(op))
+        expand(merge);
+      else if (auto finish = dyn_cast<FinishOp>(op))
+        expand(finish);
+      else
+        return;
+      ++expanded;
+    });
+  }
+};
+
+} // namespace

@@ -1,0 +1,58 @@
+// tegula-allocate-shared: offsets of rings and barriers in shared memory.
+//
+// In: warp.ring ops. Out: `offset` and `barriers` on each, `shared_bytes` on the kernel. The one idea: a bump allocator, since rings live as long as the kernel.
+#include "codegen/Target.h"
+#include "passes/Passes.h"
+
+namespace tegula {
+#define GEN_PASS_DEF_ALLOCATESHAREDPASS
+#include "passes/Passes.h.inc"
+} // namespace tegula
+
+using namespace mlir;
+using namespace tegula;
+
+namespace {
+
+struct AllocateSharedPass : tegula::impl::AllocateSharedPassBase<AllocateSharedPass> {
+  using AllocateSharedPassBase::AllocateSharedPassBase;
+
+  void runOnOperation() override {
+    std::string message;
+    const Target *record = lookupTarget(target, message);
+    if (!record) {
+      getOperation().emitError(message);
+      return signalPassFailure();
+    }
+    Builder b(&getContext());
+    auto rings = llvm::to_vector(getOperation().getBody().front().getOps<warp::RingOp>());
+    int64_t next = 0;
+    for (warp::RingOp ring : rings) {
+      ring.setOffsetAttr(b.getI64IntegerAttr(next));
+      next += tileBytes(ring);
+    }
+    for (warp::RingOp ring : rings) {
+      ring.setBarriersAttr(b.getI64IntegerAttr(next));
+      next += 2 * 8 * slots(ring);
+    }
+    // The base of dynamic shared memory is rounded up to the swizzle's 1024 bytes in the kernel.
+    int64_t total = rings.empty() ? 0 : next + alignment;
+    if (total > record->sharedPerBlock) {
+      InFlightDiagnostic error = getOperation().emitError("needs ") << total << " bytes of shared memory, but " << record->name << " has "
+                                                                    << record->sharedPerBlock << " a block";
+      for (warp::RingOp ring : rings)
+        error.attachNote(ring.getLoc()) << "ring `" << ring.getName() << "`: " << tileBytes(ring) << " bytes in " << slots(ring) << " slots";
+      return signalPassFailure();
+    }
+    getOperation()->setAttr("shared_bytes", b.getI64IntegerAttr(total));
+    bytes += total;
+  }
+
+private:
+  static constexpr int64_t alignment = 1024;
+
+  static int64_t slots(warp::RingOp ring) { return ring.getCopies() * ring.getRing().getType().getStages(); }
+  static int64_t tileBytes(warp::RingOp ring) { return slots(ring) * ring.getRing().getType().getSlotBytes(); }
+};
+
+} // namespace

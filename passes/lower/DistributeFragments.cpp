@@ -1,0 +1,109 @@
+// Fragments to vectors: elementwise code, constants, reductions and broadcasts.
+//
+// Element 4 n + e of a thread's vector lies in row `place.row + 8 (e / 2)` and column `8 n + place.column + e % 2` of the fragment, so
+// elementwise code is the same code on vectors, a broadcast of row values is a shuffle, and a row's elements lie in the four threads of a quad.
+#include "passes/lower/LowerWarp.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tegula;
+
+namespace {
+
+/// arith and math on fragments: the same op on vectors.
+struct ConvertElementwise : ConversionPattern {
+  ConvertElementwise(const TypeConverter &types, MLIRContext *context) : ConversionPattern(types, MatchAnyOpTypeTag(), 1, context) {}
+
+  LogicalResult matchAndRewrite(Operation *op, ArrayRef<Value> operands, ConversionPatternRewriter &rewriter) const override {
+    if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()) || isa<arith::ConstantOp>(op))
+      return rewriter.notifyMatchFailure(op, "not elementwise");
+    SmallVector<Type> results;
+    if (failed(getTypeConverter()->convertTypes(op->getResultTypes(), results)))
+      return rewriter.notifyMatchFailure(op, "no thread type");
+    OperationState state(op->getLoc(), op->getName(), operands, results, op->getAttrs());
+    rewriter.replaceOp(op, rewriter.create(state));
+    return success();
+  }
+};
+
+struct ConvertConstant : OpConversionPattern<arith::ConstantOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(arith::ConstantOp op, OpAdaptor, ConversionPatternRewriter &rewriter) const override {
+    auto splat = dyn_cast<SplatElementsAttr>(op.getValue());
+    auto type = dyn_cast_or_null<VectorType>(getTypeConverter()->convertType(op.getType()));
+    if (!splat || !type)
+      return rewriter.notifyMatchFailure(op, "not a splat of a fragment");
+    rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, type, SplatElementsAttr::get(type, splat.getSplatValue<Attribute>()));
+    return success();
+  }
+};
+
+struct ConvertPack : OpConversionPattern<warp::PackOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(warp::PackOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Type type = getTypeConverter()->convertType(op.getType());
+    if (type == adaptor.getTile().getType())
+      rewriter.replaceOp(op, adaptor.getTile());
+    else
+      rewriter.replaceOpWithNewOp<arith::TruncFOp>(op, type, adaptor.getTile());
+    return success();
+  }
+};
+
+struct ConvertBroadcast : OpConversionPattern<tile::BroadcastOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::BroadcastOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<VectorType>(getTypeConverter()->convertType(op.getType()));
+    SmallVector<int64_t> rows;
+    for (int64_t i = 0; i < type.getNumElements(); ++i)
+      rows.push_back(i / 2 % 2);
+    rewriter.replaceOpWithNewOp<vector::ShuffleOp>(op, adaptor.getRows(), adaptor.getRows(), rows);
+    return success();
+  }
+};
+
+/// In-thread chains (two a row, for instruction-level parallelism), then two shuffles inside the quad.
+struct ConvertReduce : OpConversionPattern<tile::ReduceOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::ReduceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto elements = vector::ToElementsOp::create(rewriter, loc, adaptor.getTile()).getResults();
+    SmallVector<Value> rows;
+    for (unsigned row : {0, 1}) {
+      Value chains[2] = {};
+      for (auto [i, element] : llvm::enumerate(elements))
+        if (i / 2 % 2 == row) {
+          Value &chain = chains[i % 2];
+          chain = chain ? combine(op.getKind(), chain, element, loc, rewriter) : Value(element);
+        }
+      Value value = combine(op.getKind(), chains[0], chains[1], loc, rewriter);
+      for (int64_t distance : {1, 2}) {
+        Value other = NVVM::ShflOp::create(rewriter, loc, value.getType(), constantInt(rewriter, loc, -1), value,
+                                           constantInt(rewriter, loc, distance), constantInt(rewriter, loc, 31), NVVM::ShflKind::bfly, UnitAttr());
+        value = combine(op.getKind(), value, other, loc, rewriter);
+      }
+      rows.push_back(value);
+    }
+    auto type = cast<VectorType>(getTypeConverter()->convertType(op.getType()));
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, rows);
+    return success();
+  }
+
+  static Value combine(tile::ReduceKind kind, Value x, Value y, Location loc, OpBuilder &b) {
+    return kind == tile::ReduceKind::Max ? arith::MaxNumFOp::create(b, loc, x, y).getResult() : arith::AddFOp::create(b, loc, x, y).getResult();
+  }
+};
+
+} // namespace
+
+void tegula::populateFragmentPatterns(RewritePatternSet &patterns, const TypeConverter &types, KernelState &) {
+  patterns.add<ConvertElementwise, ConvertConstant, ConvertPack, ConvertBroadcast, ConvertReduce>(types, patterns.getContext());
+}

@@ -1,0 +1,129 @@
+// The templates of InlinePtx.h.
+#include "passes/lower/InlinePtx.h"
+
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace tegula;
+
+SmallVector<Value> ptx::emit(OpBuilder &b, Location loc, StringRef text, StringRef constraints, ValueRange operands, TypeRange results) {
+  MLIRContext *context = b.getContext();
+  Type type = results.empty() ? Type(LLVM::LLVMVoidType::get(context))
+              : results.size() == 1 ? results.front() : Type(LLVM::LLVMStructType::getLiteral(context, llvm::to_vector(results)));
+  auto op = LLVM::InlineAsmOp::create(b, loc, results.empty() ? TypeRange() : TypeRange{type}, operands, text, constraints,
+                                      /*has_side_effects=*/true, /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                      LLVM::AsmDialectAttr::get(context, LLVM::AsmDialect::AD_ATT), /*operand_attrs=*/ArrayAttr());
+  SmallVector<Value> values;
+  if (results.size() == 1)
+    values.push_back(op.getResult(0));
+  else
+    for (size_t i = 0; i < results.size(); ++i)
+      values.push_back(LLVM::ExtractValueOp::create(b, loc, op.getResult(0), i));
+  return values;
+}
+
+void ptx::mbarrierInit(OpBuilder &b, Location loc, Value address, Value arrivals) {
+  emit(b, loc, "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}", {address, arrivals}, {});
+}
+
+void ptx::mbarrierWait(OpBuilder &b, Location loc, Value address, Value parity) {
+  emit(b, loc,
+       "{\n.reg .pred p;\nW_${:uid}:\nmbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;\n@!p bra W_${:uid};\n}",
+       "r,r,~{memory}", {address, parity}, {});
+}
+
+void ptx::mbarrierArriveIf(OpBuilder &b, Location loc, Value address, Value condition) {
+  emit(b, loc, "@$1 mbarrier.arrive.shared::cta.b64 _, [$0];", "r,b,~{memory}", {address, condition}, {});
+}
+
+void ptx::mbarrierArriveExpect(OpBuilder &b, Location loc, Value address, Value bytes) {
+  emit(b, loc, "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}", {address, bytes}, {});
+}
+
+void ptx::tensorCopy(OpBuilder &b, Location loc, Value destination, Value map, Value barrier, ValueRange coordinates) {
+  std::string text = llvm::formatv("cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {{",
+                                   coordinates.size());
+  std::string constraints = "r,l,r";
+  for (size_t i = 0; i < coordinates.size(); ++i) {
+    text += (i ? ", $" : "$") + std::to_string(3 + i);
+    constraints += ",r";
+  }
+  text += "}], [$2];";
+  SmallVector<Value> operands{destination, map, barrier};
+  operands.append(coordinates.begin(), coordinates.end());
+  emit(b, loc, text, constraints + ",~{memory}", operands, {});
+}
+
+void ptx::barrierSync(OpBuilder &b, Location loc, Value barrier, Value threads) {
+  emit(b, loc, "bar.sync $0, $1;", "r,r,~{memory}", {barrier, threads}, {});
+}
+
+void ptx::barrierArrive(OpBuilder &b, Location loc, Value barrier, Value threads) {
+  emit(b, loc, "bar.arrive $0, $1;", "r,r,~{memory}", {barrier, threads}, {});
+}
+
+/// "{$first, ..., $last}".
+static std::string registerList(int64_t first, int64_t count) {
+  std::string list = "{";
+  for (int64_t i = 0; i < count; ++i)
+    list += (i ? ", $" : "$") + std::to_string(first + i);
+  return list + "}";
+}
+
+/// "=f,...,0,1,...": `values` as results tied to the first operands.
+static std::string tiedConstraints(ValueRange values) {
+  std::string results, operands;
+  for (auto [i, value] : llvm::enumerate(values)) {
+    results += (i ? ",=" : "=") + std::string(value.getType().isF32() ? "f" : "r");
+    operands += "," + std::to_string(i);
+  }
+  return results + operands;
+}
+
+SmallVector<Value> ptx::warpgroupProduct(OpBuilder &b, Location loc, const WarpgroupProduct &shape, ValueRange accumulator, ValueRange a,
+                                         bool aInShared, Value bDescriptor) {
+  int64_t count = accumulator.size(), firstA = 2 * count, atB = firstA + a.size();
+  std::string registers = registerList(0, count), constraints = tiedConstraints(accumulator);
+  for (size_t i = 0; i < a.size(); ++i)
+    constraints += aInShared ? ",l" : ",r";
+  std::string text = "{\n.reg .b64 a, b;\n.reg .pred p;\nwgmma.fence.sync.aligned;\n";
+  for (int64_t k = 0; k < shape.steps; ++k) {
+    text += llvm::formatv("add.s64 b, ${0}, {1};\nsetp.ne.b32 p, {2}, 0;\n", atB, shape.bStep(k), k > 0 || shape.accumulate ? 1 : 0);
+    if (aInShared)
+      text += llvm::formatv("add.s64 a, ${0}, {1};\n", firstA, shape.aStep(k));
+    text += llvm::formatv("wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {2}, {3}, b, p, 1, 1{4}, {5};\n", shape.n, shape.type, registers,
+                          aInShared ? "a" : registerList(firstA + 4 * k, 4), aInShared ? ", 0" : "", shape.transposeB ? 1 : 0);
+  }
+  text += "wgmma.commit_group.sync.aligned;\n}";
+  SmallVector<Value> operands(accumulator);
+  operands.append(a.begin(), a.end());
+  operands.push_back(bDescriptor);
+  return emit(b, loc, text, constraints + ",l,~{memory}", operands, accumulator.getTypes());
+}
+
+SmallVector<Value> ptx::waitProducts(OpBuilder &b, Location loc, int64_t inFlight, ValueRange registers) {
+  return emit(b, loc, llvm::formatv("wgmma.wait_group.sync.aligned {0};", inFlight).str(), tiedConstraints(registers) + ",~{memory}", registers,
+              registers.getTypes());
+}
+
+SmallVector<Value> ptx::warpProduct16(OpBuilder &b, Location loc, StringRef type, ValueRange accumulator, ValueRange a, ValueRange bRegisters) {
+  std::string text = llvm::formatv("mma.sync.aligned.m16n8k16.row.col.f32.{0}.{0}.f32 {1}, {2}, {3}, {1};", type, registerList(0, 4),
+                                   registerList(8, 4), registerList(12, 2));
+  SmallVector<Value> operands(accumulator);
+  operands.append(a.begin(), a.end());
+  operands.append(bRegisters.begin(), bRegisters.end());
+  return emit(b, loc, text, tiedConstraints(accumulator) + ",r,r,r,r,r,r", operands, accumulator.getTypes());
+}
+
+SmallVector<Value> ptx::warpProductTf32(OpBuilder &b, Location loc, ValueRange accumulator, ValueRange a, ValueRange bRegisters) {
+  std::string text = llvm::formatv("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {0}, {1}, {2}, {0};", registerList(0, 4),
+                                   registerList(8, 4), registerList(12, 2));
+  SmallVector<Value> operands(accumulator);
+  operands.append(a.begin(), a.end());
+  operands.append(bRegisters.begin(), bRegisters.end());
+  return emit(b, loc, text, tiedConstraints(accumulator) + ",r,r,r,r,r,r", operands, accumulator.getTypes());
+}
+
+Value ptx::toTf32(OpBuilder &b, Location loc, Value value) {
+  return emit(b, loc, "cvt.rna.tf32.f32 $0, $1;", "=r,f", {value}, {b.getI32Type()})[0];
+}

@@ -1,0 +1,48 @@
+// Inline PTX where NVVM has no op, or one of the wrong shape: one table of templates, each a function that emits one llvm.inline_asm.
+//
+// Shared-memory addresses are i32, descriptors i64 (PTX ISA, "matrix descriptor"), 16-bit operand registers i32 pairs, accumulators f32.
+#pragma once
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+
+namespace tegula::ptx {
+
+/// Emits PTX text; `$0 ...` are results, then operands. Returns the results, one value each.
+llvm::SmallVector<mlir::Value> emit(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef text, llvm::StringRef constraints,
+                                    mlir::ValueRange operands, mlir::TypeRange results);
+
+void mbarrierInit(mlir::OpBuilder &b, mlir::Location loc, mlir::Value address, mlir::Value arrivals);
+/// Spins until the phase of `parity` has completed.
+void mbarrierWait(mlir::OpBuilder &b, mlir::Location loc, mlir::Value address, mlir::Value parity);
+void mbarrierArriveIf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value address, mlir::Value condition);
+void mbarrierArriveExpect(mlir::OpBuilder &b, mlir::Location loc, mlir::Value address, mlir::Value bytes);
+/// Bulk tensor copy of the box at `coordinates` (innermost first) to shared memory; reports its bytes to `barrier`.
+void tensorCopy(mlir::OpBuilder &b, mlir::Location loc, mlir::Value destination, mlir::Value map, mlir::Value barrier,
+                mlir::ValueRange coordinates);
+void barrierSync(mlir::OpBuilder &b, mlir::Location loc, mlir::Value barrier, mlir::Value threads);
+void barrierArrive(mlir::OpBuilder &b, mlir::Location loc, mlir::Value barrier, mlir::Value threads);
+
+/// One product of a warpgroup: all k-steps between a fence and a commit, in one asm so that nothing comes between them.
+struct WarpgroupProduct {
+  int64_t n, steps;              ///< columns of the result; k-steps of 16
+  llvm::StringRef type;          ///< "f16" or "bf16"
+  bool accumulate;               ///< else the first step writes
+  bool transposeB;               ///< B is stored with n fastest
+  llvm::function_ref<int64_t(int64_t)> aStep, bStep; ///< descriptor increments of a k-step, in 16-byte units
+};
+/// `accumulator`: n / 2 f32. `a`: 4 i32 a k-step, or one descriptor where `aInShared`. `b`: a descriptor.
+llvm::SmallVector<mlir::Value> warpgroupProduct(mlir::OpBuilder &b, mlir::Location loc, const WarpgroupProduct &shape,
+                                                mlir::ValueRange accumulator, mlir::ValueRange a, bool aInShared, mlir::Value bDescriptor);
+/// Waits until at most `inFlight` products run. Takes and returns the registers that the products write or read, so that no read moves above it.
+llvm::SmallVector<mlir::Value> waitProducts(mlir::OpBuilder &b, mlir::Location loc, int64_t inFlight, mlir::ValueRange registers);
+/// `mma.sync.m16n8k16`: 4 f32 accumulators, 4 and 2 operand registers.
+llvm::SmallVector<mlir::Value> warpProduct16(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef type, mlir::ValueRange accumulator,
+                                             mlir::ValueRange a, mlir::ValueRange bRegisters);
+/// `mma.sync.m16n8k8` on tf32: 4 f32 accumulators, 4 and 2 operand registers (i32 bits of f32).
+llvm::SmallVector<mlir::Value> warpProductTf32(mlir::OpBuilder &b, mlir::Location loc, mlir::ValueRange accumulator, mlir::ValueRange a,
+                                               mlir::ValueRange bRegisters);
+/// Rounds f32 to tf32, as i32 bits.
+mlir::Value toTf32(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
+
+} // namespace tegula::ptx

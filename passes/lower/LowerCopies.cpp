@@ -1,0 +1,189 @@
+// Loads and stores of fragments, global operands, and copies into rings.
+//
+// Rows past an extent: loads read row 0 and give 0, stores are skipped; bulk copies fill zeros. Offsets are i64.
+#include "passes/lower/InlinePtx.h"
+#include "passes/lower/LowerWarp.h"
+#include "passes/lower/RingSlot.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace tegula;
+
+namespace {
+
+SmallVector<Value> firstOf(ArrayRef<ValueRange> parts) {
+  return llvm::map_to_vector(parts, [](ValueRange range) -> Value { return range.front(); });
+}
+
+Value add(OpBuilder &b, Location loc, Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
+Value add(OpBuilder &b, Location loc, Value x, int64_t y) { return y == 0 ? x : add(b, loc, x, constantInt(b, loc, y, 64)); }
+Value less(OpBuilder &b, Location loc, Value x, Value y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y); }
+
+/// Whether the columns of a tile can pass the extent of their axis.
+bool needsColumnBound(MemRefType memory, RankedTensorType tile, ArrayRef<int64_t> axes) {
+  return memory.getDimSize(axes[1]) != tile.getDimSize(1);
+}
+
+struct ConvertLoad : OpConversionPattern<tile::LoadOp> {
+  ConvertLoad(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
+
+  LogicalResult matchAndRewrite(tile::LoadOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto type = dyn_cast_or_null<VectorType>(getTypeConverter()->convertType(op.getType()));
+    if (!type || op.getType().getRank() != 2)
+      return rewriter.notifyMatchFailure(op, "not a fragment");
+    Location loc = op.getLoc();
+    MemoryParts memory(adaptor.getMemory());
+    int64_t rowAxis = op.getAxes()[0], columnAxis = op.getAxes()[1];
+    bool bounded = needsColumnBound(cast<MemRefType>(op.getMemory().getType()), op.getType(), op.getAxes());
+    Value zeroIndex = constantInt(rewriter, loc, 0, 64);
+    Value zero = arith::ConstantOp::create(rewriter, loc, rewriter.getZeroAttr(type.getElementType()));
+    SmallVector<Value> start = firstOf(adaptor.getIndices()), elements(type.getNumElements());
+    for (int64_t half : {0, 1}) {
+      Value row = add(rewriter, loc, add(rewriter, loc, start[rowAxis], state.place.row), 8 * half);
+      Value rowExists = less(rewriter, loc, row, memory.extents[rowAxis]);
+      for (int64_t i = 0; i < type.getNumElements() / 2; ++i) {
+        Value column = add(rewriter, loc, add(rewriter, loc, start[columnAxis], state.place.column), i / 2 * 8 + i % 2);
+        Value exists = rowExists;
+        SmallVector<Value> at = start;
+        if (bounded) {
+          Value columnExists = less(rewriter, loc, column, memory.extents[columnAxis]);
+          exists = arith::AndIOp::create(rewriter, loc, rowExists, columnExists);
+          column = arith::SelectOp::create(rewriter, loc, columnExists, column, zeroIndex);
+        }
+        at[rowAxis] = arith::SelectOp::create(rewriter, loc, rowExists, row, zeroIndex);
+        at[columnAxis] = column;
+        Value address = elementAddress(rewriter, loc, type.getElementType(), memory.pointer, at, memory.strides);
+        Value value = LLVM::LoadOp::create(rewriter, loc, type.getElementType(), address);
+        elements[i / 2 * 4 + 2 * half + i % 2] = arith::SelectOp::create(rewriter, loc, exists, value, zero);
+      }
+    }
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, elements);
+    return success();
+  }
+  KernelState &state;
+};
+
+struct ConvertStore : OpConversionPattern<tile::StoreOp> {
+  ConvertStore(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
+
+  LogicalResult matchAndRewrite(tile::StoreOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    RankedTensorType tile = op.getTile().getType();
+    if (!tile.getEncoding())
+      return rewriter.notifyMatchFailure(op, "not a fragment");
+    Location loc = op.getLoc();
+    MemoryParts memory(adaptor.getMemory());
+    SmallVector<Value> start = firstOf(adaptor.getIndices());
+    SmallVector<Value> elements = llvm::to_vector_of<Value>(vector::ToElementsOp::create(rewriter, loc, adaptor.getTile().front()).getResults());
+    int64_t rowAxis = op.getAxes()[0];
+    for (int64_t half : {0, 1}) {
+      Value row = add(rewriter, loc, add(rewriter, loc, start[rowAxis], state.place.row), 8 * half);
+      Value exists = less(rewriter, loc, row, memory.extents[rowAxis]);
+      if (tile.getRank() == 1) { // one lane of a quad writes its row's value
+        Value isFirst = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, state.place.column, constantInt(rewriter, loc, 0, 64));
+        exists = arith::AndIOp::create(rewriter, loc, exists, isFirst);
+      }
+      auto branch = scf::IfOp::create(rewriter, loc, exists, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+      SmallVector<Value> at = start;
+      at[rowAxis] = row;
+      if (tile.getRank() == 1) {
+        Value address = elementAddress(rewriter, loc, tile.getElementType(), memory.pointer, at, memory.strides);
+        LLVM::StoreOp::create(rewriter, loc, elements[half], address);
+        continue;
+      }
+      storeRow(op, memory, at, ArrayRef<Value>(elements), half, rewriter);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  void storeRow(tile::StoreOp op, MemoryParts memory, SmallVector<Value> at, ArrayRef<Value> elements, int64_t half, OpBuilder &b) const {
+    Location loc = op.getLoc();
+    Type element = op.getTile().getType().getElementType();
+    int64_t columnAxis = op.getAxes()[1];
+    bool bounded = needsColumnBound(cast<MemRefType>(op.getMemory().getType()), op.getTile().getType(), op.getAxes());
+    Value first = add(b, loc, at[columnAxis], state.place.column);
+    bool inPairs = !bounded && state.schedule.getForm() == tile::Form::Pipelined; // the manifest's conditions promise stride 1 and alignment
+    if (inPairs) {
+      at[columnAxis] = first;
+      Value base = elementAddress(b, loc, element, memory.pointer, at, memory.strides);
+      for (size_t n = 0; n < elements.size() / 4; ++n) {
+        Value pair = vector::FromElementsOp::create(b, loc, VectorType::get({2}, element), elements.slice(4 * n + 2 * half, 2));
+        Value address = LLVM::GEPOp::create(b, loc, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(8 * n)});
+        LLVM::StoreOp::create(b, loc, pair, address, /*alignment=*/4);
+      }
+      return;
+    }
+    for (size_t n = 0; n < elements.size() / 4; ++n)
+      for (int64_t c : {0, 1}) {
+        Value column = add(b, loc, first, static_cast<int64_t>(8 * n) + c);
+        OpBuilder::InsertionGuard guard(b);
+        if (bounded)
+          b.setInsertionPointToStart(
+              scf::IfOp::create(b, loc, less(b, loc, column, memory.extents[columnAxis]), /*withElseRegion=*/false).thenBlock());
+        at[columnAxis] = column;
+        LLVM::StoreOp::create(b, loc, elements[4 * n + 2 * half + c], elementAddress(b, loc, element, memory.pointer, at, memory.strides));
+      }
+  }
+
+  KernelState &state;
+};
+
+/// A tile of global memory: the address of its first row, strides of rows and columns, and how many rows exist.
+struct ConvertGlobal : OpConversionPattern<warp::GlobalOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(warp::GlobalOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    MemoryParts memory(adaptor.getMemory());
+    SmallVector<Value> at = firstOf(adaptor.getIndices());
+    Type element = cast<MemRefType>(op.getMemory().getType()).getElementType();
+    int64_t rowAxis = op.getAxes()[0];
+    Value rows = arith::SubIOp::create(rewriter, loc, memory.extents[rowAxis], at[rowAxis]);
+    Value address = elementAddress(rewriter, loc, element, memory.pointer, at, memory.strides);
+    SmallVector<Value> parts{address, memory.strides[rowAxis], memory.strides[op.getAxes()[1]], rows};
+    rewriter.replaceOpWithMultiple(op, {parts});
+    return success();
+  }
+};
+
+/// One bulk tensor copy for each panel of 64 columns.
+struct ConvertCopy : OpConversionPattern<warp::CopyOp> {
+  ConvertCopy(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
+
+  LogicalResult matchAndRewrite(warp::CopyOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    warp::SlotType slot = op.getSlot().getType();
+    RingSlot place(rewriter, loc, op.getRing().getDefiningOp<warp::RingOp>(), state.place.shared, adaptor.getCounter().front(),
+                   adaptor.getCopy().front());
+    Value barrier = place.full();
+    SmallVector<Value> coordinates;
+    for (Value index : llvm::reverse(firstOf(adaptor.getIndices())))
+      coordinates.push_back(narrowToI32(rewriter, loc, index));
+    for (int64_t panel = 0; panel < (slot.getColumns() + 63) / 64; ++panel) {
+      SmallVector<Value> at = coordinates;
+      if (panel)
+        at[0] = arith::AddIOp::create(rewriter, loc, at[0], constantInt(rewriter, loc, 64 * panel));
+      Value destination = adaptor.getSlot().front();
+      if (panel)
+        destination = arith::AddIOp::create(rewriter, loc, destination, constantInt(rewriter, loc, 128 * slot.getRows() * panel));
+      ptx::tensorCopy(rewriter, loc, destination, state.tensorMaps.lookup(op), barrier, at);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  KernelState &state;
+};
+
+} // namespace
+
+void tegula::populateCopyPatterns(RewritePatternSet &patterns, const TypeConverter &types, KernelState &state) {
+  patterns.add<ConvertLoad, ConvertStore, ConvertCopy>(types, patterns.getContext(), state);
+  patterns.add<ConvertGlobal>(types, patterns.getContext());
+}

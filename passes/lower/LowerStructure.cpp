@@ -1,0 +1,488 @@
+// The frame of a kernel: arguments, thread indices, roles and the tile loop; then its manifest.
+//
+// In: warp.kernel. Out: llvm.func whose arguments are tensor maps, pointers, strides, dims and scalars, each described by `tegula.argument`.
+// The one idea: arguments are derived from what the body uses; what nothing reads is dropped after the body has been lowered.
+#include "passes/lower/InlinePtx.h"
+#include "passes/lower/LowerWarp.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/BitVector.h"
+
+using namespace mlir;
+using namespace tegula;
+
+namespace {
+
+constexpr StringLiteral argumentAttr = "tegula.argument", manifestAttr = "tegula.manifest";
+
+NamedAttribute named(Builder &b, StringRef name, Attribute value) { return b.getNamedAttr(name, value); }
+NamedAttribute named(Builder &b, StringRef name, StringRef value) { return b.getNamedAttr(name, b.getStringAttr(value)); }
+NamedAttribute named(Builder &b, StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); }
+
+/// The text of a type as manifests and sources write it.
+std::string typeName(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text == "i1" ? "bool" : text;
+}
+
+/// Builds the function of one kernel.
+class FrameBuilder {
+public:
+  explicit FrameBuilder(warp::KernelOp kernel) : kernel(kernel), b(kernel), loc(kernel.getLoc()) {}
+
+  FailureOr<KernelState> run() {
+    state.schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
+    if (!state.schedule)
+      return kernel.emitError("has no schedule");
+    totalWarpgroups = warpgroups();
+    needs = conditions();
+    declareSharedMemory();
+    makeFunction();
+    placeThread();
+    if (failed(expandArguments()))
+      return failure();
+    describe();
+    Block *body = &kernel.getBody().front();
+    warp::RolesOp roles;
+    for (Operation &op : llvm::make_early_inc_range(*body)) {
+      if (isa<warp::ReturnOp>(op))
+        continue;
+      op.moveBefore(entry, entry->end());
+      if (auto found = dyn_cast<warp::RolesOp>(op))
+        roles = found;
+    }
+    b.setInsertionPointToEnd(entry);
+    LLVM::ReturnOp::create(b, loc, ValueRange());
+    if (!roles)
+      return kernel.emitError("has no warp.roles");
+    b.setInsertionPoint(roles);
+    initialiseBarriers();
+    branchOnRole(roles);
+    kernel.erase();
+    return state;
+  }
+
+private:
+  void declareSharedMemory() {
+    auto module = kernel->getParentOfType<ModuleOp>();
+    if (module.lookupSymbol("smem"))
+      return;
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(module.getBody());
+    LLVM::GlobalOp::create(b, loc, LLVM::LLVMArrayType::get(b.getI8Type(), 0), /*isConstant=*/false, LLVM::Linkage::External, "smem",
+                           Attribute(), /*alignment=*/1024, /*addrSpace=*/3);
+  }
+
+  int64_t warpgroups() {
+    int64_t count = 0;
+    kernel->walk([&](warp::RoleOp role) { count += role.getWarpgroups(); });
+    return count;
+  }
+
+  void makeFunction() {
+    auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), {});
+    state.function = LLVM::LLVMFuncOp::create(b, loc, kernel.getSymName(), type);
+    state.function->setAttr("nvvm.kernel", b.getUnitAttr());
+    state.function->setAttr("nvvm.reqntid", b.getDenseI32ArrayAttr({static_cast<int32_t>(128 * totalWarpgroups)}));
+    state.function->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
+    state.function->setAttr("denormal_fp_math_f32", b.getStringAttr("preserve-sign"));
+    entry = state.function.addEntryBlock(b);
+    b.setInsertionPointToEnd(entry);
+  }
+
+  void placeThread() {
+    ThreadPlace &place = state.place;
+    Type i32 = b.getI32Type(), i64 = b.getI64Type();
+    auto constant = [&](int64_t value) { return constantInt(b, loc, value); };
+    auto widen = [&](Value value) -> Value { return arith::ExtUIOp::create(b, loc, i64, value); };
+    place.thread = NVVM::ThreadIdXOp::create(b, loc, i32);
+    Value group = arith::ShRUIOp::create(b, loc, place.thread, constant(7));
+    place.group = NVVM::ShflOp::create(b, loc, i32, constant(-1), group, constant(0), constant(31), NVVM::ShflKind::idx, UnitAttr());
+    Value lane = arith::AndIOp::create(b, loc, place.thread, constant(31));
+    Value warp = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, place.thread, constant(5)), constant(3));
+    place.laneIsFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, constant(0));
+    Value row = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, warp, constant(16)),
+                                      arith::ShRUIOp::create(b, loc, lane, constant(2)));
+    place.row = widen(row);
+    place.column = widen(arith::MulIOp::create(b, loc, arith::AndIOp::create(b, loc, lane, constant(3)), constant(2)));
+    if (kernel.getBody().front().getOps<warp::RingOp>().empty())
+      return;
+    Value symbol = LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext(), 3), "smem");
+    Value address = LLVM::PtrToIntOp::create(b, loc, i32, symbol);
+    place.shared = arith::AndIOp::create(b, loc, arith::AddIOp::create(b, loc, address, constant(1023)), constant(-1024));
+  }
+
+  Value addArgument(Type type, ArrayRef<NamedAttribute> facts) {
+    types.push_back(type);
+    arguments.push_back(b.getDictionaryAttr(facts));
+    return entry->addArgument(type, loc);
+  }
+
+  /// Gives every argument of the kernel its parts, and casts them back to what the body uses.
+  LogicalResult expandArguments() {
+    llvm::StringMap<Value> dims;
+    Type i64 = b.getI64Type(), pointer = LLVM::LLVMPointerType::get(b.getContext(), 1);
+    SmallVector<std::pair<BlockArgument, SmallVector<Value>>> memories;
+    for (BlockArgument argument : kernel.getArguments()) {
+      auto facts = [&](StringRef name) { return kernel.getArgAttr(argument.getArgNumber(), name); };
+      if (auto dim = dyn_cast_or_null<StringAttr>(facts("tile.dim"))) {
+        Value narrow = addArgument(b.getI32Type(), {named(b, "kind", "dim"), named(b, "dim", dim)});
+        dims[dim.getValue()] = arith::ExtUIOp::create(b, loc, i64, narrow);
+        argument.replaceAllUsesWith(dims[dim.getValue()]);
+        continue;
+      }
+      auto name = dyn_cast_or_null<StringAttr>(facts("tile.name"));
+      if (!name)
+        return kernel.emitError("argument ") << argument.getArgNumber() << " has neither `tile.name` nor `tile.dim`";
+      auto memory = dyn_cast<MemRefType>(argument.getType());
+      if (!memory) {
+        Type type = argument.getType().isInteger(1) ? b.getI8Type() : argument.getType();
+        Value value = addArgument(type, {named(b, "kind", "scalar"), named(b, "name", name), named(b, "type", typeName(argument.getType()))});
+        if (type != argument.getType())
+          value = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, constantInt(b, loc, 0, 8));
+        argument.replaceAllUsesWith(value);
+        continue;
+      }
+      makeTensorMaps(argument, name);
+      SmallVector<Value> parts{addArgument(pointer, {named(b, "kind", "pointer"), named(b, "tensor", name)})};
+      for (int64_t axis = 0; axis < memory.getRank(); ++axis)
+        parts.push_back(addArgument(i64, {named(b, "kind", "stride"), named(b, "tensor", name), named(b, "axis", axis)}));
+      memories.push_back({argument, parts});
+    }
+    for (auto &[argument, parts] : memories) {
+      auto extents = dyn_cast_or_null<ArrayAttr>(kernel.getArgAttr(argument.getArgNumber(), "tile.dims"));
+      auto memory = cast<MemRefType>(argument.getType());
+      if (!extents || static_cast<int64_t>(extents.size()) != memory.getRank())
+        return kernel.emitError("argument ") << argument.getArgNumber() << " needs one entry of `tile.dims` an axis";
+      for (Attribute extent : extents) {
+        FailureOr<Value> value = extentValue(extent, dims);
+        if (failed(value))
+          return failure();
+        parts.push_back(*value);
+      }
+      Value cast = UnrealizedConversionCastOp::create(b, loc, TypeRange{memory}, parts).getResult(0);
+      argument.replaceAllUsesWith(cast);
+    }
+    state.function.setFunctionType(LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types));
+    for (auto [number, facts] : llvm::enumerate(arguments)) {
+      state.function.setArgAttr(number, argumentAttr, facts);
+      if (!isTensorMap(facts))
+        continue;
+      state.function.setArgAttr(number, "llvm.byval", TypeAttr::get(LLVM::LLVMArrayType::get(b.getI8Type(), 128)));
+      state.function.setArgAttr(number, "llvm.align", b.getI64IntegerAttr(64));
+      state.function.setArgAttr(number, "nvvm.grid_constant", b.getUnitAttr());
+    }
+    return success();
+  }
+
+  static bool isTensorMap(Attribute facts) {
+    return cast<StringAttr>(cast<DictionaryAttr>(facts).get("kind")).getValue() == "tensor_map";
+  }
+
+  /// A number, a dim, or `(op a b)` over them.
+  FailureOr<Value> extentValue(Attribute extent, const llvm::StringMap<Value> &dims) {
+    if (auto number = dyn_cast<IntegerAttr>(extent))
+      return constantInt(b, loc, number.getInt(), 64);
+    StringRef text = cast<StringAttr>(extent).getValue();
+    FailureOr<Value> value = parseExtent(text, dims);
+    if (failed(value))
+      return kernel.emitError("cannot compute the extent `") << cast<StringAttr>(extent).getValue() << "`";
+    return value;
+  }
+
+  FailureOr<Value> parseExtent(StringRef &text, const llvm::StringMap<Value> &dims) {
+    text = text.ltrim();
+    if (!text.consume_front("(")) {
+      StringRef word = text.take_until([](char c) { return c == ' ' || c == ')'; });
+      text = text.drop_front(word.size());
+      int64_t number;
+      if (!word.getAsInteger(10, number))
+        return constantInt(b, loc, number, 64);
+      if (auto it = dims.find(word); it != dims.end())
+        return it->second;
+      for (BlockArgument argument : kernel.getArguments())
+        if (auto name = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name"); name && name.getValue() == word)
+          for (auto [number, facts] : llvm::enumerate(arguments))
+            if (cast<DictionaryAttr>(facts).get("name") == name)
+              return arith::ExtSIOp::create(b, loc, b.getI64Type(), entry->getArgument(number)).getResult();
+      return failure();
+    }
+    StringRef op = text.take_until([](char c) { return c == ' '; });
+    text = text.drop_front(op.size());
+    FailureOr<Value> x = parseExtent(text, dims), y = failed(x) ? x : parseExtent(text, dims);
+    text = text.ltrim();
+    if (failed(y) || !text.consume_front(")"))
+      return failure();
+    if (op == "+") return arith::AddIOp::create(b, loc, *x, *y).getResult();
+    if (op == "-") return arith::SubIOp::create(b, loc, *x, *y).getResult();
+    if (op == "*") return arith::MulIOp::create(b, loc, *x, *y).getResult();
+    if (op == "/") return arith::FloorDivSIOp::create(b, loc, *x, *y).getResult();
+    if (op == "ceildiv") return arith::CeilDivSIOp::create(b, loc, *x, *y).getResult();
+    return failure();
+  }
+
+  /// One map for each shape of box that the kernel copies out of a tensor.
+  void makeTensorMaps(BlockArgument memory, StringAttr name) {
+    llvm::MapVector<std::pair<int64_t, int64_t>, Value> maps; // (rows, axis of rows)
+    for (Operation *user : memory.getUsers()) {
+      auto copy = dyn_cast<warp::CopyOp>(user);
+      if (!copy)
+        continue;
+      int64_t rows = copy.getSlot().getType().getRows(), axis = copy.getAxes()[0], rank = cast<MemRefType>(memory.getType()).getRank();
+      Value &map = maps[{rows, axis}];
+      if (!map) {
+        SmallVector<int64_t> axes, box;
+        for (int64_t a = rank - 1; a >= 0; --a) {
+          axes.push_back(a);
+          box.push_back(a == rank - 1 ? 64 : a == axis ? rows : 1);
+        }
+        map = addArgument(LLVM::LLVMPointerType::get(b.getContext()),
+                          {named(b, "kind", "tensor_map"), named(b, "tensor", name), named(b, "axes", b.getI64ArrayAttr(axes)),
+                           named(b, "box", b.getI64ArrayAttr(box)), named(b, "swizzle", 128)});
+      }
+      state.tensorMaps[copy] = map;
+    }
+  }
+
+  //===-- control flow ----------------------------------------------------------------------------===//
+
+  void initialiseBarriers() {
+    auto rings = llvm::to_vector(entry->getOps<warp::RingOp>());
+    if (rings.empty())
+      return;
+    Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, state.place.thread, constantInt(b, loc, 0));
+    auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(branch.thenBlock());
+      for (warp::RingOp ring : rings) {
+        int64_t slots = ring.getCopies() * ring.getRing().getType().getStages();
+        int64_t readers = 4 * (ring.getCopies() > 1 ? 1 : ring.getConsumers());
+        for (int64_t i = 0; i < 2 * slots; ++i) {
+          Value address = arith::AddIOp::create(b, loc, state.place.shared, constantInt(b, loc, *ring.getBarriers() + 8 * i));
+          ptx::mbarrierInit(b, loc, address, constantInt(b, loc, i < slots ? 1 : readers));
+        }
+      }
+      NVVM::FenceMbarrierInitOp::create(b, loc);
+      NVVM::FenceProxyOp::create(b, loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
+                                 NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
+    }
+    ptx::barrierSync(b, loc, constantInt(b, loc, 0), constantInt(b, loc, 128 * totalWarpgroups));
+  }
+
+  /// `if group < n0 { first role } else { rest }`.
+  void branchOnRole(warp::RolesOp roles) {
+    auto all = llvm::to_vector(roles.getBody().front().getOps<warp::RoleOp>());
+    int64_t first = 0;
+    for (auto [number, role] : llvm::enumerate(all)) {
+      bool last = number + 1 == all.size();
+      scf::IfOp branch;
+      if (!last) {
+        Value mine = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, state.place.group,
+                                           constantInt(b, loc, first + role.getWarpgroups()));
+        branch = scf::IfOp::create(b, loc, mine, /*withElseRegion=*/true);
+        b.setInsertionPointToStart(branch.thenBlock());
+      }
+      enterRole(role, first);
+      if (branch)
+        b.setInsertionPointToStart(branch.elseBlock());
+      first += role.getWarpgroups();
+    }
+    roles.erase();
+  }
+
+  void enterRole(warp::RoleOp role, int64_t first) {
+    OpBuilder::InsertionGuard guard(b);
+    if (int64_t registers = role.getRegisters())
+      NVVM::SetMaxRegisterOp::create(b, loc, registers,
+                                     role.getElected() ? NVVM::SetMaxRegisterAction::decrease : NVVM::SetMaxRegisterAction::increase);
+    if (role.getElected()) {
+      Value chosen = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, state.place.thread, constantInt(b, loc, 128 * first));
+      b.setInsertionPointToStart(scf::IfOp::create(b, loc, chosen, /*withElseRegion=*/false).thenBlock());
+    }
+    Value group = arith::SubIOp::create(b, loc, state.place.group, constantInt(b, loc, first));
+    Value wide = arith::ExtUIOp::create(b, loc, b.getI64Type(), group);
+    role->walk([&](warp::WarpgroupOp op) {
+      op.replaceAllUsesWith(wide);
+      op.erase();
+    });
+    role->walk([&](warp::ForTilesOp op) { lowerTileLoop(op); });
+    Block &body = role.getBody().front();
+    for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
+      op.moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+  }
+
+  void lowerTileLoop(warp::ForTilesOp op) {
+    OpBuilder inner(op);
+    auto wide = [&](Value value) -> Value { return arith::ExtUIOp::create(inner, loc, inner.getI64Type(), value); };
+    Value begin = wide(NVVM::BlockIdXOp::create(inner, loc, inner.getI32Type()));
+    Value step = wide(NVVM::GridDimXOp::create(inner, loc, inner.getI32Type()));
+    auto loop = scf::ForOp::create(inner, loc, begin, op.getTotal(), step, op.getInits());
+    Block *body = loop.getBody();
+    if (!body->empty())
+      body->getTerminator()->erase();
+    Block &old = op.getBody().front();
+    for (auto [from, to] : llvm::zip(old.getArguments(), body->getArguments()))
+      from.replaceAllUsesWith(to);
+    for (Operation &nested : llvm::make_early_inc_range(old.without_terminator()))
+      nested.moveBefore(body, body->end());
+    inner.setInsertionPointToEnd(body);
+    scf::YieldOp::create(inner, loc, old.getTerminator()->getOperands());
+    op.replaceAllUsesWith(loop.getResults());
+    op.erase();
+  }
+
+  //===-- manifest --------------------------------------------------------------------------------===//
+
+  void describe() {
+    SmallVector<Attribute> tensors, scalars, dims, signature;
+    for (BlockArgument argument : kernel.getArguments()) {
+      unsigned number = argument.getArgNumber();
+      if (auto dim = kernel.getArgAttrOfType<StringAttr>(number, "tile.dim")) {
+        dims.push_back(dim);
+        continue;
+      }
+      auto name = kernel.getArgAttrOfType<StringAttr>(number, "tile.name");
+      signature.push_back(name);
+      if (auto memory = dyn_cast<MemRefType>(argument.getType()))
+        tensors.push_back(b.getDictionaryAttr({named(b, "name", name), named(b, "type", typeName(memory.getElementType())),
+                                               named(b, "dims", kernel.getArgAttr(number, "tile.dims")),
+                                               named(b, "role", kernel.getArgAttr(number, "tile.role"))}));
+      else
+        scalars.push_back(b.getDictionaryAttr({named(b, "name", name), named(b, "type", typeName(argument.getType()))}));
+    }
+    SmallVector<NamedAttribute> facts{
+        named(b, "name", kernel.getSymName()), named(b, "form", tile::stringifyForm(state.schedule.getForm())),
+        named(b, "tensors", b.getArrayAttr(tensors)), named(b, "scalars", b.getArrayAttr(scalars)), named(b, "dims", b.getArrayAttr(dims)),
+        named(b, "signature", b.getArrayAttr(signature)),
+        named(b, "grid", b.getDictionaryAttr({named(b, "tiles", gridRule()), named(b, "persistent", b.getBoolAttr(isPipelined()))})),
+        named(b, "threads", 128 * totalWarpgroups), named(b, "shared_bytes", sharedBytes()), named(b, "ctas_per_sm", 1),
+        named(b, "schedule", scheduleFacts()), named(b, "conditions", b.getArrayAttr(needs))};
+    Attribute requires_ = kernel->getAttr("tile.requires");
+    facts.push_back(named(b, "requires", requires_ ? requires_ : b.getArrayAttr({})));
+    state.function->setAttr(manifestAttr, b.getDictionaryAttr(facts));
+  }
+
+  bool isPipelined() { return state.schedule.getForm() == tile::Form::Pipelined; }
+
+  int64_t sharedBytes() {
+    auto bytes = kernel->getAttrOfType<IntegerAttr>("shared_bytes");
+    return bytes ? bytes.getInt() : 0;
+  }
+
+  DictionaryAttr scheduleFacts() {
+    tile::ScheduleAttr s = state.schedule;
+    return b.getDictionaryAttr({named(b, "form", tile::stringifyForm(s.getForm())), named(b, "block_m", s.getBlockM()),
+                                named(b, "block_n", s.getBlockN()), named(b, "consumers", s.getConsumers()), named(b, "stages", s.getStages()),
+                                named(b, "q_stages", s.getQStages()), named(b, "producer_registers", s.getProducerRegisters()),
+                                named(b, "consumer_registers", s.getConsumerRegisters()), named(b, "ping_pong", b.getBoolAttr(s.getPingPong()))});
+  }
+
+  /// What a pipelined kernel needs of the tensors that it stores in pairs; the rules of tensor maps follow from the maps themselves.
+  SmallVector<Attribute> conditions() {
+    SmallVector<Attribute> result;
+    if (!isPipelined())
+      return result;
+    llvm::SetVector<StringAttr> stored;
+    kernel->walk([&](tile::StoreOp store) {
+      if (store.getTile().getType().getRank() == 2)
+        stored.insert(kernel.getArgAttrOfType<StringAttr>(cast<BlockArgument>(store.getMemory()).getArgNumber(), "tile.name"));
+    });
+    for (StringAttr name : stored) {
+      std::string tensor = "`" + name.str() + "`";
+      result.push_back(b.getDictionaryAttr({named(b, "kind", "aligned"), named(b, "tensor", name), named(b, "bytes", 4),
+                                            named(b, "text", tensor + " starts at a multiple of 4 bytes")}));
+      result.push_back(b.getDictionaryAttr({named(b, "kind", "stride_multiple"), named(b, "tensor", name), named(b, "bytes", 4),
+                                            named(b, "text", "strides of " + tensor + " are multiples of 4 bytes")}));
+      result.push_back(b.getDictionaryAttr({named(b, "kind", "inner_contiguous"), named(b, "tensor", name),
+                                            named(b, "text", "the last axis of " + tensor + " has stride 1")}));
+    }
+    return result;
+  }
+
+  /// The number of tiles as a prefix expression over dims, read off the tile loop's bound.
+  std::string gridRule() {
+    std::string rule = "1";
+    kernel->walk([&](warp::ForTilesOp op) {
+      rule = prefix(op.getTotal());
+      return WalkResult::interrupt();
+    });
+    return rule;
+  }
+
+  /// Called before the kernel's own arguments are replaced by name; afterwards dims are zero-extended arguments of the function.
+  std::string prefix(Value value) {
+    APInt number;
+    if (matchPattern(value, m_ConstantInt(&number)))
+      return std::to_string(number.getSExtValue());
+    if (auto widened = value.getDefiningOp<arith::ExtUIOp>())
+      if (auto argument = dyn_cast<BlockArgument>(widened.getIn()))
+        return cast<StringAttr>(cast<DictionaryAttr>(arguments[argument.getArgNumber()]).get("dim")).str();
+    Operation *op = value.getDefiningOp();
+    StringRef name = isa_and_nonnull<arith::MulIOp>(op) ? "*" : isa_and_nonnull<arith::AddIOp>(op) ? "+" : isa_and_nonnull<arith::CeilDivSIOp>(op) ? "ceildiv"
+                     : isa_and_nonnull<arith::SubIOp>(op) ? "-" : isa_and_nonnull<arith::DivSIOp, arith::FloorDivSIOp>(op) ? "/" : "?";
+    if (name == "?")
+      return "?";
+    return ("(" + name + " " + prefix(op->getOperand(0)) + " " + prefix(op->getOperand(1)) + ")").str();
+  }
+
+  warp::KernelOp kernel;
+  OpBuilder b;
+  Location loc;
+  KernelState state;
+  Block *entry = nullptr;
+  int64_t totalWarpgroups = 0;
+  SmallVector<Attribute> needs;
+  SmallVector<Type> types;
+  SmallVector<DictionaryAttr> arguments;
+};
+
+} // namespace
+
+FailureOr<KernelState> tegula::lowerStructure(warp::KernelOp kernel) { return FrameBuilder(kernel).run(); }
+
+void tegula::finishKernel(KernelState &state) {
+  LLVM::LLVMFuncOp function = state.function;
+  for (auto ring : llvm::make_early_inc_range(function.getBody().front().getOps<warp::RingOp>()))
+    ring.erase();
+  // Casts between a memref and its parts cancel; what is left of them has no use.
+  SmallVector<UnrealizedConversionCastOp> casts;
+  function->walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });
+  reconcileUnrealizedCasts(casts);
+  // Several rounds: a scalar computation that nothing uses keeps its operands alive.
+  bool changed = true;
+  while (changed) {
+    changed = false;
+    function->walk<WalkOrder::PostOrder>([&](Operation *op) {
+      if (op != function && isOpTriviallyDead(op)) {
+        op->erase();
+        changed = true;
+      }
+    });
+  }
+  llvm::BitVector unused(function.getNumArguments());
+  SmallVector<Type> types;
+  SmallVector<Attribute> kept, attributes;
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    if (argument.use_empty()) {
+      unused.set(number);
+      continue;
+    }
+    types.push_back(argument.getType());
+    kept.push_back(function.getArgAttr(number, argumentAttr));
+    DictionaryAttr facts = function.getArgAttrDict(number);
+    attributes.push_back(facts);
+  }
+  function.getBody().front().eraseArguments(unused);
+  function.setFunctionType(LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(function.getContext()), types));
+  Builder b(function.getContext());
+  NamedAttrList facts(function->getAttrOfType<DictionaryAttr>(manifestAttr));
+  facts.set("arguments", b.getArrayAttr(kept));
+  function->setAttr(manifestAttr, facts.getDictionary(function.getContext()));
+  function.setArgAttrsAttr(b.getArrayAttr(attributes));
+}

@@ -1,0 +1,63 @@
+// What the parts of tegula-lower-warp share: the type conversion, and the facts of the kernel at hand.
+#pragma once
+
+#include "dialect/warp/WarpDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace tegula {
+
+/// Values at the top of the function that every pattern may use. All i32.
+struct ThreadPlace {
+  mlir::Value thread;      ///< in the CTA
+  mlir::Value group;       ///< warpgroup in the CTA, uniform
+  mlir::Value laneIsFirst; ///< i1
+  mlir::Value row;         ///< first row of a fragment that this thread holds, i64: 16 * warp in group + lane / 4; the second is 8 further
+  mlir::Value column;      ///< first column, i64: 2 * (lane % 4)
+  mlir::Value shared;      ///< base of shared memory, 1024-byte aligned; null without rings
+};
+
+/// The kernel while it is lowered.
+struct KernelState {
+  mlir::LLVM::LLVMFuncOp function;
+  tile::ScheduleAttr schedule;
+  ThreadPlace place;
+  llvm::DenseMap<mlir::Operation *, mlir::Value> tensorMaps; ///< of each warp.copy
+};
+
+/// A memref as its parts: pointer, strides in elements, extents (i64).
+struct MemoryParts {
+  mlir::Value pointer;
+  mlir::ValueRange strides, extents;
+
+  MemoryParts(mlir::ValueRange parts)
+      : pointer(parts.front()), strides(parts.drop_front().take_front((parts.size() - 1) / 2)),
+        extents(parts.drop_front(1 + (parts.size() - 1) / 2)) {}
+};
+
+/// Fragments to vectors of one thread, memrefs to their parts, slots to addresses.
+class ThreadTypeConverter : public mlir::TypeConverter {
+public:
+  ThreadTypeConverter();
+};
+
+/// Replaces warp.kernel by llvm.func with the arguments that the manifest describes: roles and the tile loop become control flow.
+mlir::FailureOr<KernelState> lowerStructure(warp::KernelOp kernel);
+/// Drops arguments that nothing reads and writes the manifest.
+void finishKernel(KernelState &state);
+
+void populateFragmentPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateElementPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateMatrixPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateCopyPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateBarrierPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+
+/// An integer constant of the llvm dialect.
+mlir::Value constantInt(mlir::OpBuilder &b, mlir::Location loc, int64_t value, unsigned bits = 32);
+/// The value of an i64 as i32: for quantities known to be small.
+mlir::Value narrowToI32(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
+/// `pointer + sum(indices * strides)` elements.
+mlir::Value elementAddress(mlir::OpBuilder &b, mlir::Location loc, mlir::Type element, mlir::Value pointer, mlir::ValueRange indices,
+                           mlir::ValueRange strides);
+
+} // namespace tegula

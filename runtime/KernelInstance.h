@@ -1,0 +1,22 @@
+//===- KernelInstance.h - a kernel in one context ---------------*- C++ -*-===//
+//
+// Private to Kernel.cpp and Launch.cpp: what a launch needs of the context that
+// it runs in.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/Kernel.h"
+
+namespace tegula::rt {
+
+struct Kernel::Instance {
+  cu::Context context;
+  unsigned long long contextId;
+  Module module;
+  cu::Function function;
+  const Device *device;
+  Instance *next;
+};
+
+} // namespace tegula::rt

@@ -1,0 +1,126 @@
+//===- KernelSet.cpp - choose between pipelined and direct ----------------===//
+//
+// Arguments are bound once; the conditions of the preferred kernel decide. The
+// fallback, once there, is read without a lock.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/KernelSet.h"
+#include "runtime/Concat.h"
+
+namespace tegula::rt {
+
+static Status checkSameSignature(const Kernel &a, const Kernel &b) {
+  const Signature &left = *a.manifest().signature;
+  const Signature &right = *b.manifest().signature;
+  if (left.fingerprint == right.fingerprint)
+    return Status();
+  return invalidArgument(concat(
+      "the ", formName(a.manifest().form), " kernel `", left.name, "` (",
+      left.orderText(), ") and the ", formName(b.manifest().form), " kernel `",
+      right.name, "` (", right.orderText(), ") differ in their signatures"));
+}
+
+Result<std::shared_ptr<KernelSet>>
+KernelSet::create(std::shared_ptr<Kernel> preferred,
+                  std::shared_ptr<Kernel> fallback, KernelProvider provider) {
+  return guarded([&]() -> Result<std::shared_ptr<KernelSet>> {
+    if (!preferred)
+      return invalidArgument("a kernel set needs a kernel, but got null");
+    if (fallback)
+      TEGULA_RETURN_IF_FAILED(checkSameSignature(*preferred, *fallback));
+    std::shared_ptr<KernelSet> set(new KernelSet(std::move(preferred)));
+    set->ready = fallback.get();
+    set->fallback = std::move(fallback);
+    set->provider = std::move(provider);
+    return set;
+  });
+}
+
+/// The fallback, made if need be. Making it loads a module, so a
+/// launch on a captured stream may not.
+Result<const Kernel *> KernelSet::fallbackFor(bool mayMake,
+                                              const std::string &reason) const {
+  if (const Kernel *kernel = ready.load(std::memory_order_acquire))
+    return kernel;
+  if (!provider)
+    return invalidArgument(concat("the ", formName(preferred->manifest().form),
+                                  " kernel of `", signature().name,
+                                  "` cannot take this: ", reason,
+                                  "; no direct kernel was given"));
+  if (!mayMake)
+    return unavailable(concat("`", signature().name,
+                              "` needs its direct "
+                              "kernel (",
+                              reason,
+                              "), which cannot be made "
+                              "during a capture; prepare before capture"));
+  std::lock_guard lock(making);
+  if (const Kernel *kernel = ready.load(std::memory_order_acquire))
+    return kernel;
+  Result<std::shared_ptr<Kernel>> made = provider();
+  if (!made.ok())
+    return made.status();
+  if (!*made)
+    return internalError("the provider of a kernel gave null");
+  TEGULA_RETURN_IF_FAILED(checkSameSignature(*preferred, **made));
+  fallback = std::move(*made);
+  ready.store(fallback.get(), std::memory_order_release);
+  return fallback.get();
+}
+
+Status KernelSet::prepare(void *stream) const {
+  return guarded([&]() -> Status {
+    TEGULA_RETURN_IF_FAILED(preferred->prepare(stream));
+    if (!provider && !ready.load())
+      return Status();
+    Result<const Kernel *> other = fallbackFor(/*mayMake=*/true, "prepare");
+    return other.ok() ? (*other)->prepare(stream) : other.status();
+  });
+}
+
+Result<LaunchReport> KernelSet::choose(const Arguments &arguments) const {
+  return guarded([&]() -> Result<LaunchReport> {
+    Result<Verdict> verdict = preferred->conditionsHold(arguments);
+    if (!verdict.ok())
+      return verdict.status();
+    if (verdict->holds)
+      return LaunchReport{preferred->manifest().form, ""};
+    if (!provider && !ready.load())
+      return fallbackFor(/*mayMake=*/false, verdict->reason).status();
+    return LaunchReport{Form::direct, std::move(verdict->reason)};
+  });
+}
+
+Status KernelSet::launch(void *stream, const Arguments &arguments,
+                         LaunchReport *report) const {
+  return guarded([&]() -> Status {
+    TEGULA_RETURN_IF_FAILED(preferred->checkSignature(arguments));
+    Binding binding;
+    TEGULA_RETURN_IF_FAILED(bindArguments(arguments, binding));
+    const Kernel *kernel = preferred.get();
+    Verdict verdict = checkConditions(kernel->manifest(), arguments, binding);
+    if (!verdict.holds) {
+      Result<bool> capturing = isCapturing(kernel->usedDriver(), stream);
+      if (!capturing.ok())
+        return capturing.status();
+      Result<const Kernel *> other =
+          fallbackFor(/*mayMake=*/!*capturing, verdict.reason);
+      if (!other.ok())
+        return other.status();
+      kernel = *other;
+      if (Verdict second =
+              checkConditions(kernel->manifest(), arguments, binding);
+          !second.holds)
+        return invalidArgument(concat("no kernel of `", signature().name,
+                                      "` can take this: ", verdict.reason, "; ",
+                                      second.reason));
+    }
+    if (report) {
+      report->form = kernel->manifest().form;
+      report->reason = std::move(verdict.reason);
+    }
+    return kernel->launchBound(stream, arguments, binding);
+  });
+}
+
+} // namespace tegula::rt

@@ -1,0 +1,185 @@
+//===- Launch.cpp - the launch path of a kernel ---------------------------===//
+//
+// Bind, check, count CTAs, find the context, lay out parameters, enqueue. All
+// storage is on the stack; no heap memory is touched unless a message is made.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Concat.h"
+#include "runtime/KernelInstance.h"
+#include "runtime/TensorMap.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tegula::rt {
+
+Result<Verdict> Kernel::conditionsHold(const Arguments &arguments) const {
+  return guarded([&]() -> Result<Verdict> {
+    TEGULA_RETURN_IF_FAILED(checkSignature(arguments));
+    Binding binding;
+    TEGULA_RETURN_IF_FAILED(bindArguments(arguments, binding));
+    return checkConditions(description, arguments, binding);
+  });
+}
+
+Status Kernel::launch(void *stream, const Arguments &arguments) const {
+  return guarded([&]() -> Status {
+    TEGULA_RETURN_IF_FAILED(checkSignature(arguments));
+    Binding binding;
+    TEGULA_RETURN_IF_FAILED(bindArguments(arguments, binding));
+    if (Verdict verdict = checkConditions(description, arguments, binding);
+        !verdict.holds)
+      return invalidArgument(concat("the ", formName(description.form),
+                                    " kernel of `", description.signature->name,
+                                    "` cannot take this: ", verdict.reason));
+    return launchBound(stream, arguments, binding);
+  });
+}
+
+Status Kernel::launchBound(void *stream, const Arguments &arguments,
+                           const Binding &binding) const {
+  return guarded([&]() -> Status {
+    const std::string &name = description.signature->name;
+    Result<int64_t> tiles =
+        description.grid.tiles.evaluateInteger(binding.values());
+    if (!tiles.ok())
+      return invalidArgument(concat("the number of tiles of `", name,
+                                    "`: ", tiles.status().message(), " (",
+                                    arguments.shapesText(), ")"));
+    if (*tiles < 0)
+      return internalError(concat("the grid rule of `", name, "` gives ",
+                                  *tiles, " tiles (", arguments.shapesText(),
+                                  ")"));
+    if (*tiles == 0)
+      return Status();
+
+    Result<cu::Context> context = contextOf(stream);
+    if (!context.ok())
+      return context.status();
+    Result<const Instance *> instance = instanceFor(*context, stream);
+    if (!instance.ok())
+      return instance.status();
+    TEGULA_RETURN_IF_FAILED(checkPointers(**instance, arguments));
+    return enqueue(**instance, stream, arguments, binding, *tiles);
+  });
+}
+
+/// Refuses memory that a kernel on this GPU would fault on, since a fault ends
+/// the whole context.
+Status Kernel::checkPointers(const Instance &instance,
+                             const Arguments &arguments) const {
+  const Signature &signature = *description.signature;
+  for (int i = 0; i != static_cast<int>(signature.tensors.size()); ++i) {
+    const TensorView &view = arguments.tensor(i);
+    if (!view.data || view.isEmpty())
+      continue;
+    int type = 0, ordinal = -1;
+    unsigned managed = 0;
+    int attributes[] = {cu::pointerMemoryType, cu::pointerDeviceOrdinal,
+                        cu::pointerIsManaged};
+    void *values[] = {&type, &ordinal, &managed};
+    TEGULA_RETURN_IF_FAILED(
+        TEGULA_CU(driver, pointerGetAttributes, 3, attributes, values,
+                  reinterpret_cast<cu::DevicePtr>(view.data)));
+    if (type == 0 && !instance.device->pageableAccess)
+      return invalidArgument(concat(
+          "`", signature.tensors[i].name,
+          "`: the pointer is not memory that device ", instance.device->ordinal,
+          " (", instance.device->name, ") can read; expected device memory"));
+    if (type == cu::memoryTypeDevice && !managed &&
+        ordinal != instance.device->ordinal)
+      return invalidArgument(concat(
+          "`", signature.tensors[i].name, "` is memory of device ", ordinal,
+          ", but the stream belongs to device ", instance.device->ordinal));
+  }
+  return Status();
+}
+
+std::string Kernel::launchText(const Arguments &arguments,
+                               unsigned grid) const {
+  return concat("launching `", description.signature->name, "` (",
+                formName(description.form), ", ", grid, " CTAs of ",
+                description.threads, " threads, ", description.sharedBytes,
+                " bytes of shared memory; ", arguments.shapesText(), ")");
+}
+
+/// Writes `value` as the C type of `type` at `to`.
+static void storeScalar(void *to, ElementType type, const Value &value) {
+  if (type == ElementType::f32) {
+    float narrow = static_cast<float>(value.asReal());
+    std::memcpy(to, &narrow, sizeof narrow);
+  } else if (type == ElementType::f64) {
+    double real = value.asReal();
+    std::memcpy(to, &real, sizeof real);
+  } else {
+    // Little endian: the low bytes come first, whatever the width.
+    std::memcpy(to, &value.integer, sizeof value.integer);
+  }
+}
+
+Status Kernel::enqueue(const Instance &instance, void *stream,
+                       const Arguments &arguments, const Binding &binding,
+                       int64_t tiles) const {
+  int64_t most =
+      description.grid.persistent
+          ? int64_t(instance.device->multiprocessors) * description.ctasPerSm
+          : INT32_MAX;
+  auto grid = static_cast<unsigned>(std::min(tiles, most));
+  auto explain = [&](const Status &status) {
+    return status.with(", " + launchText(arguments, grid));
+  };
+  ContextScope scope(driver, instance.context);
+  if (!scope.status().ok())
+    return explain(scope.status());
+
+  cu::TensorMap maps[maxTensorMaps];
+  uint64_t words[maxArguments];
+  void *params[maxArguments];
+  int numMaps = 0, count = 0;
+  for (const KernelArgument &argument : description.arguments) {
+    void *to = &words[count];
+    switch (argument.kind) {
+    case KernelArgument::Kind::tensorMap:
+      to = &maps[numMaps];
+      if (Status status = encodeTensorMap(driver, argument,
+                                          arguments.tensor(argument.tensor),
+                                          maps[numMaps++]);
+          !status.ok())
+        return explain(status);
+      break;
+    case KernelArgument::Kind::pointer:
+      words[count] =
+          reinterpret_cast<uint64_t>(arguments.tensor(argument.tensor).data);
+      break;
+    case KernelArgument::Kind::stride:
+      words[count] = static_cast<uint64_t>(
+          arguments.tensor(argument.tensor).strides[argument.axis]);
+      break;
+    case KernelArgument::Kind::dim:
+    case KernelArgument::Kind::scalar:
+      storeScalar(to, argument.type, binding.slots[argument.slot]);
+      break;
+    }
+    params[count++] = to;
+  }
+
+  cu::LaunchConfig config{};
+  config.gridX = grid;
+  config.gridY = config.gridZ = config.blockY = config.blockZ = 1;
+  config.blockX = static_cast<unsigned>(description.threads);
+  config.sharedBytes = static_cast<unsigned>(description.sharedBytes);
+  config.stream = stream;
+  Status status = TEGULA_CU(driver, launchKernelEx, &config, instance.function,
+                            params, nullptr);
+  if (status.ok())
+    return status;
+  status = explain(status);
+  // Faults are sticky: every later call in the context reports them.
+  bool isFault = status.driverError() == cu::errorIllegalAddress ||
+                 (status.driverError() >= cu::errorHardwareStack &&
+                  status.driverError() <= cu::errorLaunchFailed);
+  return isFault ? status.with("; the fault is of earlier work in this context")
+                 : status;
+}
+
+} // namespace tegula::rt

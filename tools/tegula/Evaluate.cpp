@@ -1,0 +1,411 @@
+//===- Evaluate.cpp - the language, interpreted ---------------------------===//
+//
+// A tree walk whose values are columns over the keys of a row. No lane has an
+// effect or a trap, so both sides of `?:`, `&&` and `||` are simply computed.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/tegula/Evaluate.h"
+#include "tools/tegula/FloatBits.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+
+using namespace tegula::tool;
+using tegula::lang::ElemType;
+using tegula::lang::Expr;
+using tegula::lang::Op;
+
+ElementType tegula::tool::elementTypeOf(ElemType type) {
+  switch (type) {
+  case ElemType::Bool:
+    return ElementType::boolean;
+  case ElemType::I8:
+    return ElementType::i8;
+  case ElemType::U8:
+    return ElementType::u8;
+  case ElemType::I16:
+    return ElementType::i16;
+  case ElemType::I32:
+    return ElementType::i32;
+  case ElemType::I64:
+    return ElementType::i64;
+  case ElemType::F16:
+    return ElementType::f16;
+  case ElemType::BF16:
+    return ElementType::bf16;
+  case ElemType::F64:
+    return ElementType::f64;
+  default:
+    return ElementType::f32;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Scalar arithmetic of the language
+//===----------------------------------------------------------------------===//
+
+static int64_t wrap(unsigned __int128 value) {
+  return static_cast<int64_t>(static_cast<uint64_t>(value));
+}
+
+static int64_t floorDiv(int64_t a, int64_t b) {
+  if (b == 0)
+    return 0;
+  __int128 wideA = a, quotient = wideA / b;
+  if (wideA % b != 0 && (a < 0) != (b < 0))
+    --quotient;
+  return wrap(static_cast<unsigned __int128>(quotient));
+}
+
+static int64_t floorRem(int64_t a, int64_t b) {
+  if (b == 0)
+    return 0;
+  auto rest = static_cast<int64_t>(static_cast<__int128>(a) % b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+static int64_t shift(int64_t a, int64_t amount, bool left) {
+  bool inside = amount >= 0 && amount < 64;
+  if (left)
+    return inside ? static_cast<int64_t>(static_cast<uint64_t>(a) << amount) : 0;
+  return a >> (inside ? amount : 63);
+}
+
+static int64_t integerOp(Op op, int64_t a, int64_t b) {
+  __int128 wideA = a, wideB = b;
+  switch (op) {
+  case Op::Add:
+    return wrap(static_cast<unsigned __int128>(wideA + wideB));
+  case Op::Sub:
+    return wrap(static_cast<unsigned __int128>(wideA - wideB));
+  case Op::Mul:
+    return wrap(static_cast<unsigned __int128>(wideA * wideB));
+  case Op::Div:
+    return floorDiv(a, b);
+  case Op::Rem:
+    return floorRem(a, b);
+  case Op::CeilDiv:
+    return integerOp(Op::Sub, 0, floorDiv(integerOp(Op::Sub, 0, a), b));
+  case Op::Shl:
+    return shift(a, b, /*left=*/true);
+  case Op::Shr:
+    return shift(a, b, /*left=*/false);
+  case Op::BitAnd:
+  case Op::And:
+    return a & b;
+  case Op::BitOr:
+  case Op::Or:
+    return a | b;
+  case Op::BitXor:
+    return a ^ b;
+  case Op::Min:
+    return a < b ? a : b;
+  case Op::Max:
+    return a > b ? a : b;
+  default:
+    llvm_unreachable("no operator of two integers");
+  }
+}
+
+template <typename T> static bool compare(Op op, T a, T b) {
+  switch (op) {
+  case Op::Eq:
+    return a == b;
+  case Op::Ne:
+    return a != b;
+  case Op::Lt:
+    return a < b;
+  case Op::Le:
+    return a <= b;
+  case Op::Gt:
+    return a > b;
+  case Op::Ge:
+    return a >= b;
+  default:
+    llvm_unreachable("no comparison");
+  }
+}
+
+template <typename Real> static Real realOp(Op op, Real a, Real b) {
+  switch (op) {
+  case Op::Add:
+    return a + b;
+  case Op::Sub:
+    return a - b;
+  case Op::Mul:
+    return a * b;
+  case Op::Div:
+    return a / b;
+  case Op::Rem:
+    return b == 0 ? std::numeric_limits<Real>::quiet_NaN()
+                  : a - std::floor(a / b) * b;
+  case Op::Pow:
+    return std::pow(a, b);
+  case Op::Min:
+    return std::isnan(a) || std::isnan(b) ? a + b : std::min(a, b);
+  case Op::Max:
+    return std::isnan(a) || std::isnan(b) ? a + b : std::max(a, b);
+  default:
+    llvm_unreachable("no operator of two floats");
+  }
+}
+
+template <typename Real> static Real realFunction(Op op, Real a) {
+  switch (op) {
+  case Op::Neg:
+    return -a;
+  case Op::Abs:
+    return std::fabs(a);
+  case Op::Exp:
+    return std::exp(a);
+  case Op::Exp2:
+    return std::exp2(a);
+  case Op::Log:
+    return std::log(a);
+  case Op::Log2:
+    return std::log2(a);
+  case Op::Tanh:
+    return std::tanh(a);
+  case Op::Sqrt:
+    return std::sqrt(a);
+  case Op::Rsqrt:
+    return 1 / std::sqrt(a);
+  default:
+    llvm_unreachable("no function of one float");
+  }
+}
+
+/// Truncates and saturates to an integer of `bits`; NaN gives 0.
+static int64_t saturate(double value, unsigned bits, bool isSigned) {
+  if (std::isnan(value))
+    return 0;
+  double low = isSigned ? -std::ldexp(1.0, bits - 1) : 0;
+  double high = std::ldexp(1.0, isSigned ? bits - 1 : bits);
+  if (value <= low)
+    return isSigned ? -(int64_t(1) << (bits - 2)) * 2 : 0;
+  if (value >= high)
+    return isSigned ? std::numeric_limits<int64_t>::max() >> (64 - bits)
+                    : (int64_t(1) << bits) - 1;
+  return static_cast<int64_t>(value);
+}
+
+/// Keeps the low `bits` of an integer.
+static int64_t narrow(int64_t value, unsigned bits, bool isSigned) {
+  if (bits >= 64)
+    return value;
+  auto low = static_cast<uint64_t>(value) << (64 - bits);
+  return isSigned ? static_cast<int64_t>(low) >> (64 - bits)
+                  : static_cast<int64_t>(low >> (64 - bits));
+}
+
+template <typename Real> static Real roundReal(double value, ElemType type) {
+  if (type == ElemType::F16)
+    return static_cast<Real>(doubleFromF16(f16FromDouble(value)));
+  if (type == ElemType::BF16)
+    return static_cast<Real>(doubleFromBf16(bf16FromDouble(value)));
+  return static_cast<Real>(value);
+}
+
+//===----------------------------------------------------------------------===//
+// Columns
+//===----------------------------------------------------------------------===//
+
+static bool isReal(ElemType type) { return tegula::lang::isFloat(type); }
+
+template <typename Real> static int64_t lanes(const Column<Real> &column) {
+  return static_cast<int64_t>(
+      std::max(column.integers.size(), column.reals.size()));
+}
+
+template <typename Real>
+static int64_t commonLanes(llvm::ArrayRef<Column<Real>> columns) {
+  // An empty column wins: there may be no key at all.
+  int64_t count = 1;
+  for (const Column<Real> &column : columns)
+    if (int64_t own = lanes(column); own != 1)
+      count = own;
+  return count;
+}
+
+template <typename Real>
+Column<Real> RowEvaluator<Real>::index(lang::IndexVar var) {
+  Lanes result;
+  switch (var) {
+  case lang::IndexVar::B:
+    result.integers = {row.b};
+    break;
+  case lang::IndexVar::H:
+    result.integers = {row.h};
+    break;
+  case lang::IndexVar::G:
+    result.integers = {row.g};
+    break;
+  case lang::IndexVar::I:
+    result.integers = {row.i};
+    break;
+  case lang::IndexVar::J:
+    result.integers.resize(keys);
+    for (int64_t j = 0; j < keys; ++j)
+      result.integers[j] = j;
+    break;
+  default:
+    llvm_unreachable("d and e do not appear in scores and masks");
+  }
+  return result;
+}
+
+template <typename Real>
+Column<Real> RowEvaluator<Real>::lookup(const Expr &expr,
+                                        const std::vector<Real> *scores) {
+  llvm::SmallVector<Lanes, 4> indices;
+  for (const Expr *arg : expr.args)
+    indices.push_back(evaluate(*arg, scores));
+  const Tensor &table = problem.tensors[expr.number];
+  int64_t count = commonLanes<Real>(indices);
+  bool real = isReal(expr.type);
+  Lanes result;
+  real ? result.reals.resize(count) : result.integers.resize(count);
+  if (table.size() == 0)
+    return result; // zeros
+  for (int64_t lane = 0; lane < count; ++lane) {
+    int64_t offset = 0;
+    for (auto [axis, column] : llvm::enumerate(indices)) {
+      int64_t last = table.shape()[axis] - 1;
+      int64_t at = std::clamp<int64_t>(column.integer(lane), 0, last);
+      offset += at * table.strides()[axis];
+    }
+    if (real)
+      result.reals[lane] = static_cast<Real>(table.real(offset));
+    else
+      result.integers[lane] = table.integer(offset);
+  }
+  return result;
+}
+
+template <typename Real>
+static void convert(const Expr &expr, const Column<Real> &from,
+                    Column<Real> &to, int64_t count) {
+  ElemType source = expr.args[0]->type, target = expr.castType;
+  if (target == ElemType::Error)
+    target = expr.type;
+  bool isSigned = target != ElemType::U8;
+  for (int64_t n = 0; n < count; ++n) {
+    if (isReal(expr.type))
+      to.reals[n] = roundReal<Real>(
+          isReal(source) ? double(from.real(n)) : double(from.integer(n)),
+          target);
+    else if (isReal(source))
+      to.integers[n] =
+          saturate(from.real(n), lang::integerBits(target), isSigned);
+    else if (target == ElemType::Bool)
+      to.integers[n] = from.integer(n) != 0;
+    else
+      to.integers[n] =
+          narrow(from.integer(n), lang::integerBits(target), isSigned);
+  }
+}
+
+template <typename Real>
+Column<Real> RowEvaluator<Real>::apply(const Expr &expr,
+                                       const std::vector<Real> *scores) {
+  llvm::SmallVector<Lanes, 3> args;
+  for (const Expr *arg : expr.args)
+    args.push_back(evaluate(*arg, scores));
+  int64_t count = commonLanes<Real>(args);
+  bool real = isReal(expr.type);
+  Lanes result;
+  real ? result.reals.resize(count) : result.integers.resize(count);
+  const Lanes &a = args[0];
+
+  if (expr.op == Op::Convert) {
+    convert(expr, a, result, count);
+  } else if (expr.op == Op::Select) {
+    for (int64_t n = 0; n < count; ++n) {
+      const Lanes &chosen = a.integer(n) ? args[1] : args[2];
+      if (real)
+        result.reals[n] = chosen.real(n);
+      else
+        result.integers[n] = chosen.integer(n);
+    }
+  } else if (lang::isComparison(expr.op)) {
+    bool ofReals = isReal(expr.args[0]->type);
+    for (int64_t n = 0; n < count; ++n)
+      result.integers[n] =
+          ofReals ? compare(expr.op, a.real(n), args[1].real(n))
+                  : compare(expr.op, a.integer(n), args[1].integer(n));
+  } else if (args.size() == 2) {
+    for (int64_t n = 0; n < count; ++n)
+      if (real)
+        result.reals[n] = realOp(expr.op, a.real(n), args[1].real(n));
+      else
+        result.integers[n] = integerOp(expr.op, a.integer(n), args[1].integer(n));
+  } else if (real) {
+    for (int64_t n = 0; n < count; ++n)
+      result.reals[n] = realFunction(expr.op, a.real(n));
+  } else {
+    for (int64_t n = 0; n < count; ++n) {
+      int64_t x = a.integer(n);
+      int64_t negated = integerOp(Op::Sub, 0, x);
+      result.integers[n] = expr.op == Op::Neg      ? negated
+                           : expr.op == Op::Abs    ? (x < 0 ? negated : x)
+                           : expr.op == Op::BitNot ? ~x
+                                                   : !x;
+    }
+  }
+  return result;
+}
+
+template <typename Real>
+Column<Real> RowEvaluator<Real>::evaluate(const Expr &expr,
+                                          const std::vector<Real> *scores) {
+  Lanes result;
+  switch (expr.kind) {
+  case Expr::Constant:
+    if (isReal(expr.type))
+      result.reals = {static_cast<Real>(expr.real)};
+    else
+      result.integers = {expr.integer};
+    return result;
+  case Expr::Index:
+    return index(expr.index);
+  case Expr::Score:
+    assert(scores && "`s` appears in a score only");
+    result.reals = *scores;
+    return result;
+  case Expr::Dim:
+    result.integers = {problem.dims[expr.number]};
+    return result;
+  case Expr::Scalar:
+    if (isReal(expr.type))
+      result.reals = {static_cast<Real>(problem.scalars[expr.number].real)};
+    else
+      result.integers = {problem.scalars[expr.number].integer};
+    return result;
+  case Expr::Let: {
+    for (const auto &[number, value] : lets)
+      if (number == expr.number)
+        return value;
+    result = evaluate(*problem.item->lets[expr.number].value, nullptr);
+    lets.emplace_back(expr.number, result);
+    return result;
+  }
+  case Expr::Lookup:
+    return lookup(expr, scores);
+  case Expr::Operator:
+    return apply(expr, scores);
+  }
+  llvm_unreachable("every kind of expression has a value");
+}
+
+template class tegula::tool::RowEvaluator<float>;
+template class tegula::tool::RowEvaluator<double>;
+
+int64_t tegula::tool::evaluateOnHost(const Problem &problem, const Expr &expr) {
+  return RowEvaluator<double>(problem, {}, 1).evaluate(expr).integer(0);
+}
+
+double tegula::tool::evaluateRealOnHost(const Problem &problem,
+                                        const Expr &expr) {
+  return RowEvaluator<double>(problem, {}, 1).evaluate(expr).real(0);
+}

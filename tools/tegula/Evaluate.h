@@ -1,0 +1,66 @@
+//===- Evaluate.h - the language, interpreted -------------------*- C++ -*-===//
+//
+// Evaluates a typed expression for one query row and all its keys at once. It
+// is written from the language's definition and shares no code with the
+// compiler: integers are 64 bits with floored division, a table index goes to
+// the nearest element, and floats are `Real`: double for the reference, float
+// for the plain implementation that the tolerance is measured with.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tools/tegula/Problem.h"
+
+namespace tegula::tool {
+
+/// The value of an expression at each key of a row, or one value for all.
+/// Bools and integers are in `integers`, floats in `reals`.
+template <typename Real> struct Column {
+  std::vector<int64_t> integers;
+  std::vector<Real> reals;
+
+  int64_t integer(int64_t j) const {
+    return integers.size() == 1 ? integers[0] : integers[j];
+  }
+  Real real(int64_t j) const {
+    return reals.size() == 1 ? reals[0] : reals[j];
+  }
+};
+
+/// A query row: the implicit indices but for `j`.
+struct Row {
+  int64_t b = 0, h = 0, g = 0, i = 0;
+};
+
+template <typename Real> class RowEvaluator {
+public:
+  /// Evaluates over keys 0..keys-1 of `row`.
+  RowEvaluator(const Problem &problem, const Row &row, int64_t keys)
+      : problem(problem), row(row), keys(keys) {}
+
+  /// `scores` is what `s` stands for, one value a key.
+  Column<Real> evaluate(const lang::Expr &expr,
+                        const std::vector<Real> *scores = nullptr);
+
+private:
+  using Lanes = Column<Real>;
+  Lanes index(lang::IndexVar var);
+  Lanes lookup(const lang::Expr &expr, const std::vector<Real> *scores);
+  Lanes apply(const lang::Expr &expr, const std::vector<Real> *scores);
+
+  const Problem &problem;
+  const Row row;
+  const int64_t keys;
+  /// Values of `let`s, which never depend on `s`, by number.
+  std::vector<std::pair<unsigned, Lanes>> lets;
+};
+
+extern template class RowEvaluator<float>;
+extern template class RowEvaluator<double>;
+
+/// The value of an integer or bool expression over dims and scalars.
+int64_t evaluateOnHost(const Problem &problem, const lang::Expr &expr);
+/// The same for a float expression.
+double evaluateRealOnHost(const Problem &problem, const lang::Expr &expr);
+
+} // namespace tegula::tool

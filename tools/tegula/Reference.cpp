@@ -1,0 +1,413 @@
+//===- Reference.cpp - dense attention in float64 -------------------------===//
+//
+// One pass over query rows, in parallel: each row is computed in double, and by
+// the plain implementation in float; blocks of rows then share an error.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/tegula/Reference.h"
+#include "tools/tegula/Fill.h"
+
+#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/Parallel.h"
+
+#include <cmath>
+#include <limits>
+
+using namespace tegula::tool;
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+namespace {
+/// Keys and values of one (batch, key head): keys as [D][N], values as [N][E],
+/// so that the inner loops run over keys and over columns.
+template <typename Real> struct KeysAndValues {
+  std::vector<Real> keys, values;
+
+  KeysAndValues(const Tensor &k, const Tensor &v, int64_t b, int64_t g) {
+    int64_t count = k.shape()[2], depth = k.shape()[3], width = v.shape()[3];
+    keys.resize(depth * count);
+    values.resize(count * width);
+    for (int64_t j = 0; j < count; ++j) {
+      for (int64_t d = 0; d < depth; ++d)
+        keys[d * count + j] = static_cast<Real>(k.real(k.offsetOf({b, g, j, d})));
+      for (int64_t e = 0; e < width; ++e)
+        values[j * width + e] =
+            static_cast<Real>(v.real(v.offsetOf({b, g, j, e})));
+    }
+  }
+};
+
+/// A row's answer in one arithmetic.
+template <typename Real> struct RowAnswer {
+  std::vector<Real> o;
+  Real lse = 0;
+  bool empty = false;
+  /// Largest |s_j| over visible keys, and over columns the largest
+  /// sum (p_j v_j)^2 and sum p_j |v_j|.
+  double maxScore = 0, squares = 0, absolute = 0;
+};
+
+/// Everything about a problem that rows share.
+class Dense {
+public:
+  explicit Dense(const Problem &problem)
+      : problem(problem), item(*problem.item),
+        q(problem.tensors[item.q.tensor]), k(problem.tensors[item.k.tensor]),
+        v(problem.tensors[item.v.tensor]) {}
+
+  template <typename Real>
+  RowAnswer<Real> row(const Row &at, const KeysAndValues<Real> &kv,
+                      bool plain) const;
+
+  int64_t batches() const { return q.shape()[0]; }
+  int64_t heads() const { return q.shape()[1]; }
+  int64_t queries() const { return q.shape()[2]; }
+  int64_t keyHeads() const { return k.shape()[1]; }
+  int64_t keys() const { return k.shape()[2]; }
+  int64_t depth() const { return q.shape()[3]; }
+  int64_t width() const { return v.shape()[3]; }
+
+  const Problem &problem;
+  const lang::Item &item;
+  const Tensor &q, &k, &v;
+
+private:
+  template <typename Real>
+  std::vector<Real> scores(const Row &at, const KeysAndValues<Real> &kv,
+                           RowEvaluator<Real> &evaluator) const;
+};
+} // namespace
+
+template <typename Real>
+std::vector<Real> Dense::scores(const Row &at, const KeysAndValues<Real> &kv,
+                                RowEvaluator<Real> &evaluator) const {
+  int64_t count = keys();
+  std::vector<Real> s(count, 0);
+  for (int64_t d = 0; d < depth(); ++d) {
+    auto x = static_cast<Real>(q.real(q.offsetOf({at.b, at.h, at.i, d})));
+    const Real *column = kv.keys.data() + d * count;
+    for (int64_t j = 0; j < count; ++j)
+      s[j] += x * column[j];
+  }
+  Real scale = 1 / std::sqrt(static_cast<Real>(depth()));
+  if (item.scale)
+    scale = evaluator.evaluate(*item.scale).real(0);
+  for (Real &value : s)
+    value *= scale;
+  for (const lang::Expr *score : item.scores) {
+    Column<Real> column = evaluator.evaluate(*score, &s);
+    for (int64_t j = 0; j < count; ++j)
+      s[j] = column.real(j);
+  }
+  if (problem.logitOffset != 0)
+    for (Real &value : s)
+      value += static_cast<Real>(problem.logitOffset);
+  return s;
+}
+
+/// Rounds to the element type of the inputs.
+template <typename Real> static Real roundTo(ElementType type, Real value) {
+  Tensor one = llvm::cantFail(Tensor::create(type, {1}));
+  one.setReal(0, value);
+  return static_cast<Real>(one.real(0));
+}
+
+template <typename Real>
+RowAnswer<Real> Dense::row(const Row &at, const KeysAndValues<Real> &kv,
+                           bool plain) const {
+  constexpr Real low = -std::numeric_limits<Real>::infinity();
+  RowEvaluator<Real> evaluator(problem, at, keys());
+  std::vector<Real> s = scores(at, kv, evaluator);
+  std::vector<char> visible(keys(), true);
+  for (const lang::Expr *mask : item.masks) {
+    Column<Real> column = evaluator.evaluate(*mask);
+    for (int64_t j = 0; j < keys(); ++j)
+      visible[j] = visible[j] && column.integer(j);
+  }
+
+  RowAnswer<Real> answer;
+  answer.o.assign(width(), 0);
+  Real top = low;
+  for (int64_t j = 0; j < keys(); ++j)
+    if (visible[j]) {
+      top = std::isnan(s[j]) || std::isnan(top) ? s[j] + top
+                                                : std::max(top, s[j]);
+      if (std::isfinite(s[j]))
+        answer.maxScore = std::max<double>(answer.maxScore, std::fabs(s[j]));
+    }
+  if (top == low) {
+    answer.lse = low;
+    answer.empty = true;
+    return answer;
+  }
+  std::vector<Real> p(keys(), 0);
+  Real sum = 0;
+  for (int64_t j = 0; j < keys(); ++j)
+    if (visible[j])
+      sum += p[j] = std::exp(s[j] - top);
+  answer.lse = top + std::log(sum);
+  std::vector<Real> squares(width(), 0), absolute(width(), 0);
+  ElementType type = q.type();
+  bool narrow = plain && elementSize(type) == 2;
+  for (int64_t j = 0; j < keys(); ++j) {
+    if (!visible[j])
+      continue;
+    Real weight = p[j] / sum;
+    if (narrow)
+      weight = roundTo(type, weight);
+    const Real *value = kv.values.data() + j * width();
+    for (int64_t e = 0; e < width(); ++e)
+      answer.o[e] += weight * value[e];
+    if (plain)
+      for (int64_t e = 0; e < width(); ++e) {
+        Real part = std::fabs(weight * value[e]);
+        squares[e] += part * part;
+        absolute[e] += part;
+      }
+  }
+  for (int64_t e = 0; e < width(); ++e) {
+    answer.squares = std::max<double>(answer.squares, squares[e]);
+    answer.absolute = std::max<double>(answer.absolute, absolute[e]);
+  }
+  return answer;
+}
+
+/// Half an ulp of 1 in `type`.
+static double unitRoundoff(ElementType type) {
+  switch (type) {
+  case ElementType::f16:
+    return 0x1p-11;
+  case ElementType::bf16:
+    return 0x1p-8;
+  case ElementType::f64:
+    return 0x1p-53;
+  default:
+    return 0x1p-24;
+  }
+}
+
+/// Half the distance between numbers of `type` near `value`.
+static double halfUlp(ElementType type, double value) {
+  int smallest = type == ElementType::f16 ? -14 : -126;
+  int exponent = value == 0 ? smallest : std::max(std::ilogb(value), smallest);
+  return std::ldexp(unitRoundoff(type), exponent);
+}
+
+/// The size of an error; what is no number where it should be one is infinite.
+static double errorOf(double value, double expected) {
+  if (value == expected || (std::isnan(value) && std::isnan(expected)))
+    return 0;
+  double error = std::fabs(value - expected);
+  return std::isnan(error) ? infinity : error;
+}
+
+/// Sums of squares behind a relative L2 error.
+namespace {
+struct L2 {
+  double error = 0, size = 0;
+  void add(double difference, double expected) {
+    if (std::isfinite(difference) && std::isfinite(expected)) {
+      error += difference * difference;
+      size += expected * expected;
+    }
+  }
+  double relative() const { return size > 0 ? std::sqrt(error / size) : 0; }
+};
+
+/// A block of rows of one head, and what it adds to the plain L2 error.
+struct Block {
+  Row first;
+  int64_t rows;
+  L2 o, lse;
+};
+} // namespace
+
+template <typename Plain>
+static void computeBlock(const Dense &dense, Block &block,
+                         const KeysAndValues<double> &exactKv,
+                         const KeysAndValues<Plain> &plainKv,
+                         ReferenceRow *out) {
+  bool wide = sizeof(Plain) == 8;
+  ElementType type = dense.q.type();
+  double oError = 0, lseError = 0;
+  for (int64_t n = 0; n < block.rows; ++n) {
+    ReferenceRow &row = out[n];
+    row.at = block.first;
+    row.at.i += n;
+    RowAnswer<double> exact = dense.row<double>(row.at, exactKv, false);
+    RowAnswer<Plain> plain = dense.row<Plain>(row.at, plainKv, true);
+    row.o = std::move(exact.o);
+    row.lse = exact.lse;
+    row.empty = exact.empty;
+    for (size_t e = 0; e < row.o.size(); ++e) {
+      double error = errorOf(plain.o[e], row.o[e]);
+      oError = std::max(oError, error);
+      block.o.add(error, row.o[e]);
+    }
+    double likely = std::max(
+        2 * unitRoundoff(type) * std::sqrt(plain.squares / 3),
+        (wide ? 0x1p-52 : 0x1p-23) * (1 + plain.maxScore) * plain.absolute);
+    oError = std::max(oError, likely);
+    block.o.error += likely * likely * row.o.size();
+    double error = errorOf(plain.lse, row.lse);
+    double size = std::isfinite(row.lse) ? std::fabs(row.lse) : 0;
+    double lseLikely =
+        (wide ? 0x1p-50 : 0x1p-22) * std::max({1.0, size, plain.maxScore});
+    lseError = std::max({lseError, error, lseLikely});
+    block.lse.add(std::max(error, lseLikely), row.lse);
+  }
+  for (int64_t n = 0; n < block.rows; ++n) {
+    out[n].oError = oError;
+    out[n].lseError = lseError;
+  }
+}
+
+/// All blocks of rows, or a spread of them that keeps to the limit.
+static std::vector<Block> chooseBlocks(const Dense &dense, double workLimit) {
+  constexpr int64_t size = Reference::rowsPerBlock;
+  int64_t ratio = dense.keyHeads() ? dense.heads() / dense.keyHeads() : 1;
+  int64_t perHead = llvm::divideCeil(dense.queries(), size);
+  int64_t total = dense.batches() * dense.heads() * perHead;
+  double work = 2.0 * size * dense.keys() * (dense.depth() + dense.width());
+  auto count = static_cast<int64_t>(
+      std::min<double>(total, std::max(16.0, workLimit / std::max(work, 1.0))));
+  std::vector<Block> blocks;
+  for (int64_t n = 0; n < count; ++n) {
+    // One block of each of `count` equal parts, the very first and last
+    // included, otherwise anywhere in its part.
+    int64_t begin = total * n / count, end = total * (n + 1) / count;
+    int64_t number = n + 1 == count ? end - 1 : begin;
+    if (n > 0 && n + 1 < count)
+      number += randomBits(0, n) % (end - begin);
+    int64_t i = number % perHead * size, h = number / perHead % dense.heads();
+    blocks.push_back({{number / perHead / dense.heads(), h, h / ratio, i},
+                      std::min(size, dense.queries() - i),
+                      {},
+                      {}});
+  }
+  return blocks;
+}
+
+template <typename Plain>
+static void computeAll(const Dense &dense, std::vector<Block> &blocks,
+                       Reference &reference) {
+  std::vector<size_t> firstRow;
+  for (const Block &block : blocks) {
+    firstRow.push_back(reference.rows.size());
+    reference.rows.resize(reference.rows.size() + block.rows);
+  }
+  // Blocks are in order of heads, so one key head is unpacked at a time.
+  for (size_t begin = 0; begin < blocks.size();) {
+    const Row &at = blocks[begin].first;
+    size_t end = begin;
+    while (end < blocks.size() && blocks[end].first.b == at.b &&
+           blocks[end].first.g == at.g)
+      ++end;
+    KeysAndValues<double> exact(dense.k, dense.v, at.b, at.g);
+    KeysAndValues<Plain> plain(dense.k, dense.v, at.b, at.g);
+    llvm::parallelFor(begin, end, [&](size_t n) {
+      computeBlock(dense, blocks[n], exact, plain,
+                   reference.rows.data() + firstRow[n]);
+    });
+    begin = end;
+  }
+}
+
+Reference tegula::tool::computeReference(const Problem &problem,
+                                         double workLimit) {
+  Dense dense(problem);
+  Reference reference;
+  reference.totalRows = dense.batches() * dense.heads() * dense.queries();
+  std::vector<Block> blocks = chooseBlocks(dense, workLimit);
+  if (dense.q.type() == ElementType::f64)
+    computeAll<double>(dense, blocks, reference);
+  else
+    computeAll<float>(dense, blocks, reference);
+  L2 o, lse;
+  for (const Block &block : blocks) {
+    o.error += block.o.error;
+    o.size += block.o.size;
+    lse.error += block.lse.error;
+    lse.size += block.lse.size;
+  }
+  reference.oPlainL2 = o.relative();
+  reference.lsePlainL2 = lse.relative();
+  return reference;
+}
+
+//===----------------------------------------------------------------------===//
+// Comparison
+//===----------------------------------------------------------------------===//
+
+static std::string wrongText(llvm::StringRef name, llvm::ArrayRef<int64_t> index,
+                             double value, double expected, double limit) {
+  char numbers[128];
+  std::snprintf(numbers, sizeof numbers, " is %.9g, expected %.9g within %.3g",
+                value, expected, limit);
+  return name.str() + shapeText(index) + numbers;
+}
+
+namespace {
+/// Collects an output's elements into an OutputCheck.
+class Comparison {
+public:
+  Comparison(llvm::StringRef name, ElementType type) : name(name), type(type) {}
+
+  void add(llvm::ArrayRef<int64_t> index, double value, double expected,
+           double plainError) {
+    double error = errorOf(value, expected);
+    double limit = 0;
+    if (std::isfinite(expected))
+      limit = 2 * plainError + halfUlp(type, expected);
+    result.maxAbs = std::max(result.maxAbs, error);
+    if (std::isfinite(limit))
+      result.limit = std::max(result.limit, limit);
+    result.worst = std::max(
+        result.worst, error == 0 ? 0 : limit == 0 ? infinity : error / limit);
+    l2.add(error, expected);
+    if (!(error <= limit) && result.firstWrong.empty())
+      result.firstWrong = wrongText(name, index, value, expected, limit);
+  }
+
+  OutputCheck finish(double plainL2, const Tensor &tensor) {
+    result.relL2 = l2.relative();
+    result.relL2Limit = 2 * plainL2 + unitRoundoff(type);
+    for (int64_t offset = 0; offset < tensor.size(); ++offset)
+      result.nan += std::isnan(tensor.real(offset));
+    result.ok = result.worst <= 1 && result.relL2 <= result.relL2Limit;
+    if (result.worst <= 1 && !result.ok)
+      result.firstWrong = name + ": relative L2 error above its limit";
+    return result;
+  }
+
+private:
+  const std::string name;
+  const ElementType type;
+  L2 l2;
+  OutputCheck result;
+};
+} // namespace
+
+OutputCheck tegula::tool::checkO(const Reference &reference, const Tensor &o) {
+  Comparison comparison("o", o.type());
+  for (const ReferenceRow &row : reference.rows)
+    for (int64_t e = 0; e < static_cast<int64_t>(row.o.size()); ++e) {
+      int64_t index[] = {row.at.b, row.at.h, row.at.i, e};
+      double value = o.real(o.offsetOf(index));
+      if (row.empty) // exactly 0
+        comparison.add(index, value == 0 ? 0 : infinity, 0, 0);
+      else
+        comparison.add(index, value, row.o[e], row.oError);
+    }
+  return comparison.finish(reference.oPlainL2, o);
+}
+
+OutputCheck tegula::tool::checkLse(const Reference &reference,
+                                   const Tensor &lse) {
+  Comparison comparison("lse", lse.type());
+  for (const ReferenceRow &row : reference.rows) {
+    int64_t index[] = {row.at.b, row.at.h, row.at.i};
+    comparison.add(index, lse.real(lse.offsetOf(index)), row.lse, row.lseError);
+  }
+  return comparison.finish(reference.lsePlainL2, lse);
+}

@@ -1,0 +1,96 @@
+//===- Tensor.h - host tensors of the command line tool ---------*- C++ -*-===//
+//
+// A typed array with a logical shape and any strides, its elements read and
+// written as double or int64. The storage has guard zones on both sides: a
+// kernel that writes outside of a tensor is seen afterwards.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/ElementType.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <vector>
+
+namespace tegula::tool {
+
+using rt::ElementType;
+
+/// How q, k, v and o lie in memory: batch, heads, positions, elements, or
+/// batch, positions, heads, elements. The logical order is the declared one.
+enum class Layout { bhsd, bshd };
+
+class Tensor {
+public:
+  Tensor() = default;
+
+  /// Allocates zeroed storage; `order` lists the axes from the slowest to the
+  /// fastest in memory. Fails with exit code 4 when it does not fit.
+  static llvm::Expected<Tensor> create(ElementType type,
+                                       llvm::ArrayRef<int64_t> shape,
+                                       llvm::ArrayRef<int> order);
+  /// The same in C order.
+  static llvm::Expected<Tensor> create(ElementType type,
+                                       llvm::ArrayRef<int64_t> shape);
+
+  ElementType type() const { return elementType; }
+  llvm::ArrayRef<int64_t> shape() const { return extents; }
+  /// In elements.
+  llvm::ArrayRef<int64_t> strides() const { return steps; }
+  int64_t size() const { return count; }
+  int64_t sizeInBytes() const { return count * elementSize(elementType); }
+
+  std::byte *data() { return storage.data() + guard; }
+  const std::byte *data() const { return storage.data() + guard; }
+  /// The storage with its guard zones of `guardBytes` on each side.
+  llvm::MutableArrayRef<std::byte> wholeStorage() { return storage; }
+  static constexpr int64_t guardBytes() { return guard; }
+
+  /// The offset, in elements, of a logical index or of element number `linear`
+  /// in logical C order.
+  int64_t offsetOf(llvm::ArrayRef<int64_t> index) const;
+  int64_t offsetOfLinear(int64_t linear) const;
+
+  /// The element at `offset` as a real number; integers and bools widen.
+  double real(int64_t offset) const;
+  /// The element at `offset` as an integer; it must have an integer type.
+  int64_t integer(int64_t offset) const;
+  /// Rounds to nearest even, saturates nothing.
+  void setReal(int64_t offset, double value);
+  void setInteger(int64_t offset, int64_t value);
+
+  /// Every element in logical C order, widened.
+  std::vector<double> reals() const;
+  /// All of the elements' bytes in logical C order.
+  std::vector<std::byte> denseBytes() const;
+  /// Copies bytes in logical C order into the tensor.
+  void assignDense(llvm::ArrayRef<std::byte> bytes);
+
+  /// Calls `visit(linear, offset)` for each element in logical C order.
+  void forEach(llvm::function_ref<void(int64_t, int64_t)> visit) const;
+
+  /// Fills elements with NaN (floats) or with all bits set.
+  void poison();
+  /// The guard zones hold what `create` wrote there.
+  bool guardsIntact() const;
+
+private:
+  static constexpr int64_t guard = 1024;
+  ElementType elementType = ElementType::f32;
+  llvm::SmallVector<int64_t, 4> extents, steps;
+  int64_t count = 0;
+  std::vector<std::byte> storage;
+};
+
+/// "[2, 3, 40, 64]".
+std::string shapeText(llvm::ArrayRef<int64_t> shape);
+
+/// The axes from slowest to fastest under which an operand of rank 4 (batch,
+/// heads, positions, elements) is stored; other ranks are in C order.
+llvm::SmallVector<int, 4> axisOrder(Layout layout, size_t rank);
+
+} // namespace tegula::tool
