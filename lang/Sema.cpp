@@ -172,8 +172,10 @@ bool Sema::collectChain(const ast::Attention &root) {
   return true;
 }
 
-/// Clauses and groups that parse, but have no meaning yet.
+/// Clauses and groups that parse, but have no meaning yet. What they would
+/// declare is missing, so that an unknown name is no error of its own.
 void Sema::refuseLaterWork() {
+  unsigned before = diagnostics.errorCount();
   for (const ast::Attention *level : chain)
     for (const ast::Name &group : level->groups)
       diagnostics.error(group.range, "`clauses` groups are not supported yet");
@@ -184,6 +186,7 @@ void Sema::refuseLaterWork() {
     else if (clause.kind == ast::Clause::Reduce)
       refuseReduce(clause);
   });
+  incomplete |= diagnostics.errorCount() != before;
 }
 
 void Sema::refuseReduce(const ast::Clause &clause) {
@@ -212,17 +215,6 @@ static void wrongResult(Diagnostics &diagnostics, const ast::Expr &written,
                         StringRef wanted, StringRef got, StringRef hint) {
   diagnostics.error(written.range,
                     "expected " + wanted + ", but got " + got + hint);
-}
-
-/// How to write an integer expression of literals as a float: `1.0 / 8`.
-static std::string floatSpelling(const ast::Expr &e) {
-  const ast::Expr *first = &e;
-  while (first->kind == ast::Expr::Operator)
-    first = first->args[0].get();
-  std::string text = toText(e), literal = toText(*first);
-  if (first->kind == ast::Expr::Integer && StringRef(text).starts_with(literal))
-    return text.insert(literal.size(), ".0");
-  return e.kind == ast::Expr::Operator ? "f32(...)" : "f32(" + text + ")";
 }
 
 void Sema::analyzeRequirements() {

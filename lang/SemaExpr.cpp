@@ -119,17 +119,29 @@ bool Sema::expectBool(const ast::Expr &e, const Expr &typed, StringRef op) {
   return false;
 }
 
+std::string Sema::floatSpelling(const ast::Expr &e) const {
+  StringRef cast = elemTypeName(item.accumulator);
+  const ast::Expr *first = &e;
+  while (first->kind == ast::Expr::Operator && opArity(first->op) == 2)
+    first = first->args[0].get();
+  std::string text = toText(e), leaf = toText(*first);
+  if (!StringRef(text).starts_with(leaf)) // it stands in brackets
+    return (cast + "(" + text + ")").str();
+  std::string rest = text.substr(leaf.size());
+  return first->kind == ast::Expr::Integer
+             ? leaf + ".0" + rest
+             : (cast + "(" + leaf + ")" + rest).str();
+}
+
 const Expr *Sema::toFloat(const ast::Expr &written, const Expr *typed) {
   if (!isInteger(typed->type))
     return typed;
   if (written.kind == ast::Expr::Operator && written.op == Op::Div)
-    diagnostics.warning(written.range,
-                        "the integer quotient `" + toText(written) +
-                            "` is floored before it becomes a float; write `" +
-                            elemTypeName(item.accumulator) + "(" +
-                            toText(*written.args[0]) +
-                            ")` as its left operand for a fraction, or cast "
-                            "the quotient");
+    diagnostics.warning(written.range, "the integer quotient `" +
+                                           toText(written) +
+                                           "` is floored before it becomes a "
+                                           "float; for a fraction write `" +
+                                           floatSpelling(written) + "`");
   return make(Op::Convert, item.accumulator, {typed}, written.range,
               item.accumulator);
 }

@@ -137,6 +137,10 @@ private:
   /// `i32`, or `i32 (value 3)` for a constant.
   std::string describe(const Expr &e) const;
 
+  /// How to write an integer expression so that it is a float: `1.0 / 8`,
+  /// `f32(i) - j`.
+  std::string floatSpelling(const ast::Expr &e) const;
+
   int find(int dim) const;
 
   const ast::File &file;

@@ -11,6 +11,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/DenseSet.h"
 
@@ -184,8 +185,7 @@ private:
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(element(inner, operand, scalars));
-    OperationState state(op->getLoc(), op->getName(), operands, getElementTypeOrSelf(op->getResult(0).getType()),
-                         op->getDiscardableAttrs());
+    OperationState state(op->getLoc(), op->getName(), operands, getElementTypeOrSelf(op->getResult(0).getType()));
     state.propertiesAttr = op->getPropertiesAsAttribute();
     return inner.create(state)->getResult(0);
   }

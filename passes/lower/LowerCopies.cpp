@@ -146,7 +146,11 @@ struct ConvertGlobal : OpConversionPattern<warp::GlobalOp> {
     int64_t rowAxis = op.getAxes()[0];
     Value rows = arith::SubIOp::create(rewriter, loc, memory.extents[rowAxis], at[rowAxis]);
     Value address = elementAddress(rewriter, loc, element, memory.pointer, at, memory.strides);
-    SmallVector<Value> parts{address, memory.strides[rowAxis], memory.strides[op.getAxes()[1]], rows};
+    // The tile starts inside the extent, so the sign of `rows` is 0. Adding it makes the column offsets look different in each iteration: else
+    // ptxas keeps two registers a column alive over the whole loop, and spills.
+    Value sign = arith::ShRSIOp::create(rewriter, loc, rows, constantInt(rewriter, loc, 63, 64));
+    Value columnStride = arith::AddIOp::create(rewriter, loc, memory.strides[op.getAxes()[1]], sign);
+    SmallVector<Value> parts{address, memory.strides[rowAxis], columnStride, rows};
     rewriter.replaceOpWithMultiple(op, {parts});
     return success();
   }

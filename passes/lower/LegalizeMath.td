@@ -1,0 +1,24 @@
+// The math legalisation pass of the GPU target.
+#ifndef TEGULA_PASSES_LOWER_LEGALIZEMATH_TD
+#define TEGULA_PASSES_LOWER_LEGALIZEMATH_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LegalizeMathPass : Pass<"tegula-legalize-math"> {
+  let summary = "rewrites math functions to what a GPU has instructions for";
+  let description = [{
+    A GPU has 2^x, log2 x, 1/x and 1/sqrt x to about 22 bits, and LLVM's NVPTX backend aborts on most other functions. On f32 scalars and vectors: `exp` by 2^x with a
+    two-part log2(e); `log`, `log2`, `log10`, `log1p` by log2 x, and by a polynomial near 1; `tanh` by 2^x, and by a polynomial near 0; `powf` by a two-part log2 x;
+    `rsqrt` by its instruction; `arith.floordivsi` and `ceildivsi` by division. f16 and bf16 go through f32. f64 and functions not named here are refused at
+    the operation. Results are within 4 ulp (6 for logarithms) of the exact value, and +-0, infinities and NaN follow IEEE 754; denormals count as 0.
+
+    Stands after fragments are distributed, so that one expansion serves scalar code and fragments, and before the conversions to llvm.
+
+    Example: `math.exp %x : f32` becomes `arith.maxnumf`, `minnumf`, `math.fma` (round x log2 e to an integer k), two `math.fma` (x log2 e - k), `math.exp2`, and
+    a multiplication by 2^k that is made of k's bits.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
+  let statistics = [Statistic<"legalised", "ops-legalised", "operations rewritten">];
+}
+
+#endif
