@@ -88,7 +88,7 @@ FailureOr<json::Object> buildManifest(ModuleOp module, StringRef targetName) {
     for (NamedAttribute entry : dictionary) {
       std::optional<json::Value> value = toJson(entry.getValue());
       if (!value)
-        return function.emitError() << "field '" << entry.getName() << "' of 'tegula.manifest' has no JSON form: " << entry.getValue(),
+        return function.emitError() << "field '" << entry.getName().strref() << "' of 'tegula.manifest' has no JSON form: " << entry.getValue(),
                failure();
       manifest[entry.getName().strref()] = std::move(*value);
     }

@@ -26,10 +26,16 @@ Diagnostic &Diagnostic::fix(SMRange where, const llvm::Twine &replacement) {
 
 Diagnostic &Diagnostics::add(Severity severity, SMRange range,
                              const llvm::Twine &text) {
+  // A message may quote the user's text, which may be of any length.
+  constexpr size_t longest = 500;
+  std::string message = text.str();
+  if (message.size() > longest)
+    message = message.substr(0, longest) + "...";
+  Diagnostic diagnostic{severity, range, std::move(message), {}, {}};
   unsigned &count = severity == Severity::Error ? errors : warnings;
   if (++count > maxErrors)
-    return dropped = Diagnostic{severity, range, text.str(), {}, {}};
-  return list.emplace_back(Diagnostic{severity, range, text.str(), {}, {}});
+    return dropped = std::move(diagnostic);
+  return list.emplace_back(std::move(diagnostic));
 }
 
 Diagnostic &Diagnostics::error(SMRange range, const llvm::Twine &text) {

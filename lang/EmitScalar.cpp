@@ -373,10 +373,10 @@ Value ScalarEmitter::emitDivision(Op op, const Expr &dividend,
 Value ScalarEmitter::emitShift(Op op, const Expr &amount, Value a, Value b,
                                Location loc) {
   if (op == Op::Shr) {
-    Value most = integerConstant(63, loc);
-    Value by = amount.isConstant() && uint64_t(amount.integer) < 64
-                   ? b
-                   : Value(arith::MinUIOp::create(builder, loc, b, most));
+    bool inWidth = amount.isConstant() && uint64_t(amount.integer) < 64;
+    Value by = inWidth ? b
+                       : Value(arith::MinUIOp::create(
+                             builder, loc, b, integerConstant(63, loc)));
     return arith::ShRSIOp::create(builder, loc, a, by);
   }
   if (amount.isConstant() && uint64_t(amount.integer) < 64)

@@ -256,6 +256,11 @@ ExprPtr Parser::parseNamed() {
     return ast::boolean(word.text == "true", range);
   if (word.text == "inf")
     return ast::real(std::numeric_limits<double>::infinity(), range);
+  if (word.is("if") || word.is("while") || word.is("for")) {
+    error(range, "there is no `" + word.text +
+                     "` in an expression; write `c ? a : b`");
+    return std::make_unique<Expr>();
+  }
   const Token &open = peek();
   auto unsupported = [&](StringRef what) {
     ExprPtr e = std::make_unique<Expr>();
@@ -266,12 +271,17 @@ ExprPtr Parser::parseNamed() {
   };
   if (open.is("[")) {
     take();
-    std::vector<ExprPtr> indices = parseExprs("]");
-    if (!panicking && (peek().is(":") || peek().is(":+"))) {
-      error(peek().range(), "a slice belongs to a `kernel` item; an attention "
-                            "item reads one element");
-      return std::make_unique<Expr>();
-    }
+    std::vector<ExprPtr> indices;
+    auto refuseSlice = [&] {
+      if (!panicking && (peek().is(":") || peek().is(":+")))
+        error(peek().range(), "a slice belongs to a `kernel` item; an "
+                              "attention item reads one element");
+    };
+    list([&] {
+      refuseSlice();
+      indices.push_back(parseExpr());
+      refuseSlice();
+    });
     if (!panicking)
       expect("]", "", &open);
     return ast::index(word.text, std::move(indices), range, rangeFrom(range));

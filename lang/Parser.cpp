@@ -145,6 +145,7 @@ void Parser::skipToClause() {
   panicking = false;
 }
 
+/// To the next item's word, or past the braces of the item that failed.
 void Parser::skipToItem() {
   unsigned depth = 0;
   for (; peek().kind != Token::End; take()) {
@@ -154,8 +155,10 @@ void Parser::skipToItem() {
       break;
     if (token.is("{"))
       ++depth;
-    else if (token.is("}") && depth != 0)
-      --depth;
+    else if (token.is("}") && depth != 0 && --depth == 0) {
+      take();
+      break;
+    }
   }
   panicking = false;
 }
@@ -246,6 +249,7 @@ void Parser::parseAttention(ast::File &file) {
   } else {
     errorExpected("`(` and the tensors, or `= BASE with`");
   }
+  item.incomplete |= panicking;
   if (!panicking && peek().is("{"))
     parseClauses(item);
   file.items.push_back(std::move(item));
@@ -328,6 +332,7 @@ void Parser::parseClauses(Attention &item) {
         (isItemWord(peek().text) && peek(1).kind == Token::Word)) {
       if (Diagnostic *d = errorExpected("a clause or `}`"))
         d->note(open.range(), "to close this `{`");
+      item.incomplete = true;
       return;
     }
     if (takeIf(";"))
@@ -342,7 +347,11 @@ void Parser::parseClauses(Attention &item) {
 void Parser::parseClause(Attention &item) {
   const Token &word = peek();
   if (word.kind != Token::Word || !isClauseWord(word.text)) {
-    reportNoClause();
+    if (reportNoClause() && !item.clauses.empty()) {
+      // Its last name is no name: the clause has no value.
+      item.incomplete |= item.clauses.back().kind == Clause::Let;
+      item.clauses.pop_back();
+    }
     take();
     return;
   }
@@ -482,22 +491,27 @@ void Parser::parseUnsupportedTail(StringRef word) {
   }
 }
 
-void Parser::reportNoClause() {
+/// True where the clause before it ended in a clause word read as a name.
+bool Parser::reportNoClause() {
   const Token &token = peek();
   StringRef near;
-  std::string hint = token.kind == Token::Word
-                         ? didYouMean(token.text, clauseWords, &near)
-                     : token.is("=") ? "; write `==` to compare"
-                     : token.is(",") ? "; write `&&` to join conditions"
-                                     : "";
+  static constexpr StringRef statements[] = {"grid", "store", "atomic",
+                                             "var",  "for",   "if"};
+  std::string hint =
+      llvm::is_contained(statements, token.text)
+          ? ("; `" + token.text + "` belongs to a `kernel` item").str()
+      : token.kind == Token::Word ? didYouMean(token.text, clauseWords, &near)
+      : token.is("=")             ? "; write `==` to compare"
+      : token.is(",")             ? "; write `&&` to join conditions"
+                                  : "";
   Diagnostic *d = errorExpected("a clause");
-  if (!d)
-    return;
   d->text += hint;
   if (!near.empty())
     d->fix(token.range(), near);
-  if (wordAsName && at > 0 && wordAsName == &tokens[at - 1])
-    d->note(wordAsName->range(),
-            "`" + wordAsName->text + "` is read as a name here, because `" +
-                wordOperator->text + "` has no right operand");
+  if (!wordAsName || at == 0 || wordAsName != &tokens[at - 1])
+    return false;
+  d->note(wordAsName->range(),
+          "`" + wordAsName->text + "` is read as a name here, because `" +
+              wordOperator->text + "` has no right operand");
+  return true;
 }

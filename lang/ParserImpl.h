@@ -62,7 +62,7 @@ private:
   void parseReduce(ast::Attention &item, const Token &word);
   void parseUnsupported(ast::Attention &item, const Token &word);
   void parseUnsupportedTail(llvm::StringRef word);
-  void reportNoClause();
+  bool reportNoClause();
   void skipToClause();
   void skipToItem();
   bool skipBalanced();

@@ -262,7 +262,7 @@ ElemType Sema::resolveElem(const ast::Name &elem) {
     for (const Static &s : item.statics)
       if (s.kind == Static::Type)
         names.push_back(s.name);
-    if (!incomplete)
+    if (!incomplete && unknownElems.insert(elem.text).second)
       diagnostics.error(elem.range,
                         "unknown element type `" + elem.text + "`" +
                             (didYouMean(elem.text, names).empty()

@@ -372,6 +372,8 @@ const Expr *Sema::typeSymbol(const ast::Expr &e, Symbol &symbol) {
     return typeLet(e, symbol.number);
   case Symbol::Tensor: {
     const Tensor &tensor = item.tensors[symbol.number];
+    if (refuseTensorOnHost(e) || refuseOperand(e, tensor))
+      return errorExpr();
     std::string indices;
     for (size_t i = 0; i < tensor.extents.size(); ++i)
       indices += i ? ",..." : "...";
@@ -436,12 +438,36 @@ static ElemType widened(ElemType elem, ElemType accumulator) {
   return isInteger(elem) && elem != ElemType::I64 ? ElemType::I32 : elem;
 }
 
-const Expr *Sema::typeIndex(const ast::Expr &e) {
-  auto symbol = symbols.find(e.name);
+/// Extents and requirements are computed without reading tensors.
+bool Sema::refuseTensorOnHost(const ast::Expr &e) {
+  if (context != Context::Require && context != Context::Extent &&
+      context != Context::Static)
+    return false;
+  diagnostics.error(e.range, "expected dims, statics and scalars only, but `" +
+                                 e.name +
+                                 "` is a tensor, whose elements the host does "
+                                 "not see");
+  return true;
+}
+
+/// Operands and outputs are no tables.
+bool Sema::refuseOperand(const ast::Expr &e, const Tensor &tensor) {
+  bool isOperand = e.name == "q" || e.name == "k" || e.name == "v";
+  if (!isOperand && tensor.role == Role::Input)
+    return false;
   StringRef where = context == Context::Mask    ? "a mask"
                     : context == Context::Scale ? "`scale`"
                     : context == Context::Let   ? "a `let`"
                                                 : "a score";
+  diagnostics.error(e.range, "`" + e.name + "` cannot be read in " + where +
+                                 "; it sees " +
+                                 (context == Context::Score ? "s, " : "") +
+                                 "indices, scalars and captured tensors");
+  return true;
+}
+
+const Expr *Sema::typeIndex(const ast::Expr &e) {
+  auto symbol = symbols.find(e.name);
   if (symbol == symbols.end())
     return unknownName(e, "tensor");
   symbol->second.read = true;
@@ -454,23 +480,10 @@ const Expr *Sema::typeIndex(const ast::Expr &e) {
     return errorExpr();
   }
   const Tensor &tensor = item.tensors[symbol->second.number];
-  if (context == Context::Require || context == Context::Extent ||
-      context == Context::Static) {
-    diagnostics.error(e.range, "expected dims, statics and scalars only, but "
-                               "`" +
-                                   e.name +
-                                   "` is a tensor, whose elements "
-                                   "the host does not see");
+  if (refuseTensorOnHost(e))
     return errorExpr();
-  }
-  bool isOperand = e.name == "q" || e.name == "k" || e.name == "v";
-  if (isOperand || tensor.role == Role::Output) {
-    diagnostics.error(e.range, "`" + e.name + "` cannot be read in " + where +
-                                   "; it sees " +
-                                   (context == Context::Score ? "s, " : "") +
-                                   "indices, scalars and captured tensors");
+  if (refuseOperand(e, tensor))
     return errorExpr();
-  }
   if (e.args.size() != tensor.extents.size()) {
     diagnostics
         .error(e.range, "`" + e.name + "` has " +

@@ -10,6 +10,7 @@
 
 #include "lang/Sema.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tegula::lang {
 
@@ -105,6 +106,8 @@ private:
   const Expr *typeComparison(const ast::Expr &e);
   const Expr *typeLogic(const ast::Expr &e);
   const Expr *typeSelect(const ast::Expr &e);
+  bool refuseTensorOnHost(const ast::Expr &e);
+  bool refuseOperand(const ast::Expr &e, const Tensor &tensor);
   void checkBareIndex(const ast::Expr &e, const Tensor &tensor, unsigned axis,
                       const Expr &index);
   const Expr *unknownName(const ast::Expr &e, const llvm::Twine &what);
@@ -153,6 +156,7 @@ private:
   std::vector<StaticState> statics;                ///< beside item.statics
   std::vector<LetState> lets;                      ///< beside item.lets
   std::vector<const ast::Tensor *> writtenTensors; ///< beside item.tensors
+  llvm::StringSet<> unknownElems;                  ///< each is reported once
   std::vector<int> dimParent; ///< union-find over item.dims
   Context context = Context::Static;
   const ast::Expr *clauseValue = nullptr; ///< what `context` began with

@@ -49,11 +49,14 @@ bool Sema::checkOperand(StringRef name, StringRef axes, Role role) {
     return false;
   }
   const Tensor &tensor = item.tensors[number];
+  if (tensor.extents.empty()) // reported where it is declared
+    return false;
   if (tensor.extents.size() != axes.size()) {
     diagnostics.error(tensor.range, "`" + name + "` has " +
                                         llvm::Twine(tensor.extents.size()) +
-                                        " dims, but expected 4: `" + wanted +
-                                        "`");
+                                        " dims, but expected " +
+                                        llvm::Twine(axes.size()) + ": `" +
+                                        wanted + "`");
     return false;
   }
   const ast::Tensor &written = *writtenTensors[number];
@@ -94,11 +97,12 @@ bool Sema::checkHeadDim(const Tensor &tensor, StringRef dim) {
   const Expr &length = *tensor.extents.back().length;
   std::string text = toText(written);
   if (!length.isConstant()) {
-    diagnostics.error(written.range,
-                      "head dim `" + text + "` of `" + tensor.name +
-                          "` must be static; add `static " +
-                          (length.kind == Expr::Dim ? text : dim.str()) +
-                          " = 128`");
+    if (!incomplete)
+      diagnostics.error(written.range,
+                        "head dim `" + text + "` of `" + tensor.name +
+                            "` must be static; add `static " +
+                            (length.kind == Expr::Dim ? text : dim.str()) +
+                            " = 128`");
     return false;
   }
   int64_t value = length.integer;

@@ -1,11 +1,16 @@
 // The story of a kernel from the whole problem to one thread's view.
 #include "passes/Pipelines.h"
 #include "passes/Passes.h"
+#include "passes/lower/LegalizeMath.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/ConvertToLLVM/ToLLVMPass.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
@@ -44,10 +49,19 @@ void tegula::buildNvvmPipeline(OpPassManager &pm, const PipelineOptions &options
   kernel.addPass(createAllocateSharedPass(AllocateSharedPassOptions{options.target}));
   pm.addPass(createLowerWarpPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createLegalizeMathPass());
   pm.addPass(arith::createArithExpandOpsPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   verifyStage(pm, "nvvm");
+}
+
+void tegula::registerLoweringInterfaces(DialectRegistry &registry) {
+  arith::registerConvertArithToLLVMInterface(registry);
+  cf::registerConvertControlFlowToLLVMInterface(registry);
+  registerConvertMathToLLVMInterface(registry);
+  registerConvertNVVMToLLVMInterface(registry);
+  ub::registerConvertUBToLLVMInterface(registry);
 }

@@ -1,6 +1,7 @@
 // The pipelines between stages, in order; reads as a table of contents.
 #pragma once
 
+#include "mlir/IR/DialectRegistry.h"
 #include "mlir/Pass/PassManager.h"
 #include <string>
 #include <vector>
@@ -19,5 +20,8 @@ void buildTilePipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 void buildWarpPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 /// warp -> nvvm: wait counts, shared memory, one thread's view, math that the back end selects, llvm.
 void buildNvvmPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+
+/// Registers what the nvvm pipeline's conversion to llvm needs of the upstream dialects.
+void registerLoweringInterfaces(mlir::DialectRegistry &registry);
 
 } // namespace tegula

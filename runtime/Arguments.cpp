@@ -19,14 +19,18 @@ TensorView TensorView::contiguous(void *data, ElementType type,
   view.type = type;
   view.rank = static_cast<int>(std::min<size_t>(sizes.size(), maxRank));
   std::copy_n(sizes.begin(), view.rank, view.sizes);
+  view.setContiguous();
+  return view;
+}
+
+void TensorView::setContiguous() {
   // An empty axis counts as one, and a product that leaves i64 wraps: the
   // check of extents refuses it later.
   uint64_t stride = 1;
-  for (int axis = view.rank - 1; axis >= 0; --axis) {
-    view.strides[axis] = static_cast<int64_t>(stride);
-    stride *= static_cast<uint64_t>(std::max<int64_t>(view.sizes[axis], 1));
+  for (int axis = rank - 1; axis >= 0; --axis) {
+    strides[axis] = static_cast<int64_t>(stride);
+    stride *= static_cast<uint64_t>(std::max<int64_t>(sizes[axis], 1));
   }
-  return view;
 }
 
 bool TensorView::isEmpty() const {

@@ -28,6 +28,8 @@ struct TensorView {
   /// A row-major tensor. At most `maxRank` sizes.
   static TensorView contiguous(void *data, ElementType type,
                                std::initializer_list<int64_t> sizes);
+  /// Sets the strides of a row-major tensor.
+  void setContiguous();
   /// Whether some extent is 0.
   bool isEmpty() const;
   /// "[2, 8, 300, 128]".

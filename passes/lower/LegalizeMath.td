@@ -10,7 +10,7 @@ def LegalizeMathPass : Pass<"tegula-legalize-math"> {
     A GPU has 2^x, log2 x, 1/x and 1/sqrt x to about 22 bits, and LLVM's NVPTX backend aborts on most other functions. On f32 scalars and vectors: `exp` by 2^x with a
     two-part log2(e); `log`, `log2`, `log10`, `log1p` by log2 x, and by a polynomial near 1; `tanh` by 2^x, and by a polynomial near 0; `powf` by a two-part log2 x;
     `rsqrt` by its instruction; `arith.floordivsi` and `ceildivsi` by division. f16 and bf16 go through f32. f64 and functions not named here are refused at
-    the operation. Results are within 4 ulp (6 for logarithms) of the exact value, and +-0, infinities and NaN follow IEEE 754; denormals count as 0.
+    the operation. Results are within a few ulp of the exact value (MathExpansions.h has the numbers), and +-0, infinities and NaN follow IEEE 754; denormals count as 0.
 
     Stands after fragments are distributed, so that one expansion serves scalar code and fragments, and before the conversions to llvm.
 

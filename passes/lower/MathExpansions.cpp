@@ -173,7 +173,7 @@ Value expandTanh(OpBuilder &builder, Location loc, Value x) {
   static constexpr float p[] = {-0.3333294093608856f, 0.13320642709732056f, -0.05266802757978439f, 0.016432009637355804f};
   Value square = w.mul(x, x);
   Value small = w.fma(w.mul(w.polynomial(square, p), square), x, x);
-  return w.select(w.compare(FloatCompare::OLT, size, 0.55f), small, w.copySign(large, x));
+  return w.copySign(w.select(w.compare(FloatCompare::OLT, size, 0.55f), small, large), x);
 }
 
 Value expandRsqrt(OpBuilder &builder, Location loc, Value x) {
@@ -188,10 +188,10 @@ struct TwoPart {
 };
 } // namespace
 
-/// log2(a) for finite a > 0, to about 2^-33: a = 2^e m with m in [2/3, 4/3), log(m) = 2 atanh((m - 1) / (m + 1)).
+/// log2(a) for finite a > 0, to about 2^-33: a = 2^e m with m in [sqrt(1/2), sqrt 2), log(m) = 2 atanh((m - 1) / (m + 1)).
 static TwoPart twoPartLog2(Writer &w, Value a) {
   Value bits = w.bits(a);
-  Value exponent = w.andInt(w.subInt(bits, w.integer(0x3f2aaaab)), static_cast<int32_t>(0xff800000));
+  Value exponent = w.andInt(w.subInt(bits, w.integer(0x3f3504f3)), static_cast<int32_t>(0xff800000));
   Value m = w.fromBits(w.subInt(bits, exponent));
   Value e = w.mul(w.toFloat(exponent), 0x1p-23f);
 
@@ -203,7 +203,9 @@ static TwoPart twoPartLog2(Writer &w, Value a) {
   static constexpr float p[] = {0.6666666269302368f, 0.4000087380409241f, 0.28506648540496826f, 0.2410459965467453f};
   Value s = w.mul(q, q);
   Value high = w.add(q, q);
-  Value low = w.fma(w.mul(w.polynomial(s, p), s), q, w.mul(w.mul(rest, r), 2.0f));
+  // 2 atanh(q + d) = 2 q + q s p(s) + 2 d (1 + s), d = rest * r.
+  Value correction = w.mul(w.mul(rest, r), 2.0f);
+  Value low = w.fma(w.mul(w.polynomial(s, p), s), q, w.fma(correction, s, correction));
 
   Value scaled = w.mul(high, log2e);
   Value scaledLow = w.fma(high, log2e, w.neg(scaled));

@@ -11,6 +11,7 @@
 
 #include <limits>
 
+using namespace tegula;
 using namespace tegula::tool;
 using tegula::lang::ElemType;
 using tegula::lang::Expr;
@@ -68,7 +69,8 @@ static int64_t floorRem(int64_t a, int64_t b) {
 static int64_t shift(int64_t a, int64_t amount, bool left) {
   bool inside = amount >= 0 && amount < 64;
   if (left)
-    return inside ? static_cast<int64_t>(static_cast<uint64_t>(a) << amount) : 0;
+    return inside ? static_cast<int64_t>(static_cast<uint64_t>(a) << amount)
+                  : 0;
   return a >> (inside ? amount : 63);
 }
 
@@ -292,9 +294,9 @@ static void convert(const Expr &expr, const Column<Real> &from,
   bool isSigned = target != ElemType::U8;
   for (int64_t n = 0; n < count; ++n) {
     if (isReal(expr.type))
-      to.reals[n] = roundReal<Real>(
-          isReal(source) ? double(from.real(n)) : double(from.integer(n)),
-          target);
+      to.reals[n] = roundReal<Real>(isReal(source) ? double(from.real(n))
+                                                   : double(from.integer(n)),
+                                    target);
     else if (isReal(source))
       to.integers[n] =
           saturate(from.real(n), lang::integerBits(target), isSigned);
@@ -339,7 +341,8 @@ Column<Real> RowEvaluator<Real>::apply(const Expr &expr,
       if (real)
         result.reals[n] = realOp(expr.op, a.real(n), args[1].real(n));
       else
-        result.integers[n] = integerOp(expr.op, a.integer(n), args[1].integer(n));
+        result.integers[n] =
+            integerOp(expr.op, a.integer(n), args[1].integer(n));
   } else if (real) {
     for (int64_t n = 0; n < count; ++n)
       result.reals[n] = realFunction(expr.op, a.real(n));

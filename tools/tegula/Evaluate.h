@@ -22,9 +22,7 @@ template <typename Real> struct Column {
   int64_t integer(int64_t j) const {
     return integers.size() == 1 ? integers[0] : integers[j];
   }
-  Real real(int64_t j) const {
-    return reals.size() == 1 ? reals[0] : reals[j];
-  }
+  Real real(int64_t j) const { return reals.size() == 1 ? reals[0] : reals[j]; }
 };
 
 /// A query row: the implicit indices but for `j`.

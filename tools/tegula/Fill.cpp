@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+using namespace tegula;
 using namespace tegula::tool;
 
 /// The mixing function of SplitMix64 (Steele, Lea, Flood: Fast splittable

@@ -27,7 +27,8 @@ inline uint16_t roundTo16(double value, int fraction, int exponent) {
   if (value == 0)
     return sign;
   uint64_t result;
-  if (int lead = static_cast<int>(bits >> 52 & 0x7FF) - 1023; lead >= 1 - bias) {
+  if (int lead = static_cast<int>(bits >> 52 & 0x7FF) - 1023;
+      lead >= 1 - bias) {
     // A normal number: move the exponent to the new bias and drop the low bits;
     // a carry out of the fraction lands in the next exponent or in infinity.
     int drop = 52 - fraction;

@@ -18,6 +18,7 @@
 #include <cstring>
 #include <optional>
 
+using namespace tegula;
 using namespace tegula::tool;
 using llvm::StringRef;
 using llvm::Twine;
@@ -41,7 +42,8 @@ public:
       if (*key == "descr") {
         std::optional<StringRef> value = string();
         if (!value)
-          return userError(Twine(path) + ": structured types are not supported");
+          return userError(Twine(path) +
+                           ": structured types are not supported");
         header.descr = value->str();
         descr = true;
       } else if (*key == "fortran_order") {
@@ -112,20 +114,22 @@ llvm::Expected<NpyHeader> tegula::tool::parseNpyHeader(StringRef contents,
     return userError(Twine(path) + ": expected a NumPy .npy file, but it does "
                                    "not begin with \\x93NUMPY");
   if (contents.size() < 10)
-    return userError(Twine(path) + ": truncated npy file: its header is cut off");
+    return userError(Twine(path) +
+                     ": truncated npy file: its header is cut off");
   int major = static_cast<unsigned char>(contents[6]);
   if (major < 1 || major > 3)
-    return userError(Twine(path) + ": expected npy format version 1, 2 or 3, "
-                                   "but got " +
+    return userError(Twine(path) +
+                     ": expected npy format version 1, 2 or 3, "
+                     "but got " +
                      Twine(major));
   size_t begin = major == 1 ? 10 : 12;
   size_t length = 0;
   if (contents.size() >= begin)
-    length = major == 1
-                 ? llvm::support::endian::read16le(contents.data() + 8)
-                 : llvm::support::endian::read32le(contents.data() + 8);
+    length = major == 1 ? llvm::support::endian::read16le(contents.data() + 8)
+                        : llvm::support::endian::read32le(contents.data() + 8);
   if (contents.size() < begin || contents.size() - begin < length)
-    return userError(Twine(path) + ": truncated npy file: its header is cut off");
+    return userError(Twine(path) +
+                     ": truncated npy file: its header is cut off");
   NpyHeader header;
   header.dataBegin = begin + length;
   if (llvm::Error error =
@@ -139,7 +143,8 @@ static llvm::ArrayRef<StringRef> spellings(ElementType type) {
   static const StringRef boolean[] = {"|b1"}, i8[] = {"|i1"}, u8[] = {"|u1"},
                          i16[] = {"<i2"}, i32[] = {"<i4"}, i64[] = {"<i8"},
                          f16[] = {"<f2"}, f32[] = {"<f4"}, f64[] = {"<f8"},
-                         bf16[] = {"<V2", "|V2", "<u2", "bfloat16", "<bfloat16"};
+                         bf16[] = {"<V2", "|V2", "<u2", "bfloat16",
+                                   "<bfloat16"};
   switch (type) {
   case ElementType::boolean:
     return boolean;
@@ -291,6 +296,6 @@ llvm::Error tegula::tool::writeNpy(StringRef path, const Tensor &tensor) {
   });
   if (!error)
     return llvm::Error::success();
-  return lackingError(Twine(path) + ": cannot be written: " +
-                      llvm::toString(std::move(error)));
+  return lackingError(
+      Twine(path) + ": cannot be written: " + llvm::toString(std::move(error)));
 }

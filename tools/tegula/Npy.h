@@ -32,7 +32,8 @@ llvm::Expected<NpyHeader> parseNpyHeader(llvm::StringRef contents,
 llvm::Error readNpy(llvm::StringRef path, llvm::StringRef name, Tensor &tensor);
 
 /// Only the shape of the file at `path`.
-llvm::Expected<llvm::SmallVector<int64_t, 4>> readNpyShape(llvm::StringRef path);
+llvm::Expected<llvm::SmallVector<int64_t, 4>>
+readNpyShape(llvm::StringRef path);
 
 /// Writes `tensor` in logical C order. The file appears whole or not at all.
 llvm::Error writeNpy(llvm::StringRef path, const Tensor &tensor);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "tools/tegula/Reference.h"
 #include "tools/tegula/Fill.h"
+#include "tools/tegula/FloatBits.h"
 
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Parallel.h"
@@ -13,6 +14,7 @@
 #include <cmath>
 #include <limits>
 
+using namespace tegula;
 using namespace tegula::tool;
 
 static constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -29,7 +31,8 @@ template <typename Real> struct KeysAndValues {
     values.resize(count * width);
     for (int64_t j = 0; j < count; ++j) {
       for (int64_t d = 0; d < depth; ++d)
-        keys[d * count + j] = static_cast<Real>(k.real(k.offsetOf({b, g, j, d})));
+        keys[d * count + j] =
+            static_cast<Real>(k.real(k.offsetOf({b, g, j, d})));
       for (int64_t e = 0; e < width; ++e)
         values[j * width + e] =
             static_cast<Real>(v.real(v.offsetOf({b, g, j, e})));
@@ -105,11 +108,10 @@ std::vector<Real> Dense::scores(const Row &at, const KeysAndValues<Real> &kv,
   return s;
 }
 
-/// Rounds to the element type of the inputs.
-template <typename Real> static Real roundTo(ElementType type, Real value) {
-  Tensor one = llvm::cantFail(Tensor::create(type, {1}));
-  one.setReal(0, value);
-  return static_cast<Real>(one.real(0));
+/// Rounds to the 16-bit type of the inputs.
+static double roundTo(ElementType type, double value) {
+  return type == ElementType::f16 ? doubleFromF16(f16FromDouble(value))
+                                  : doubleFromBf16(bf16FromDouble(value));
 }
 
 template <typename Real>
@@ -154,7 +156,7 @@ RowAnswer<Real> Dense::row(const Row &at, const KeysAndValues<Real> &kv,
       continue;
     Real weight = p[j] / sum;
     if (narrow)
-      weight = roundTo(type, weight);
+      weight = static_cast<Real>(roundTo(type, weight));
     const Real *value = kv.values.data() + j * width();
     for (int64_t e = 0; e < width(); ++e)
       answer.o[e] += weight * value[e];
@@ -246,13 +248,13 @@ static void computeBlock(const Dense &dense, Block &block,
     }
     double likely = std::max(
         2 * unitRoundoff(type) * std::sqrt(plain.squares / 3),
-        (wide ? 0x1p-52 : 0x1p-23) * (1 + plain.maxScore) * plain.absolute);
+        (wide ? 0x1p-46 : 0x1p-23) * (1 + plain.maxScore) * plain.absolute);
     oError = std::max(oError, likely);
-    block.o.error += likely * likely * row.o.size();
+    block.o.error += likely * likely / 4 * row.o.size();
     double error = errorOf(plain.lse, row.lse);
     double size = std::isfinite(row.lse) ? std::fabs(row.lse) : 0;
     double lseLikely =
-        (wide ? 0x1p-50 : 0x1p-22) * std::max({1.0, size, plain.maxScore});
+        (wide ? 0x1p-46 : 0x1p-22) * std::max({1.0, size, plain.maxScore});
     lseError = std::max({lseError, error, lseLikely});
     block.lse.add(std::max(error, lseLikely), row.lse);
   }
@@ -339,8 +341,9 @@ Reference tegula::tool::computeReference(const Problem &problem,
 // Comparison
 //===----------------------------------------------------------------------===//
 
-static std::string wrongText(llvm::StringRef name, llvm::ArrayRef<int64_t> index,
-                             double value, double expected, double limit) {
+static std::string wrongText(llvm::StringRef name,
+                             llvm::ArrayRef<int64_t> index, double value,
+                             double expected, double limit) {
   char numbers[128];
   std::snprintf(numbers, sizeof numbers, " is %.9g, expected %.9g within %.3g",
                 value, expected, limit);
@@ -362,8 +365,9 @@ public:
     result.maxAbs = std::max(result.maxAbs, error);
     if (std::isfinite(limit))
       result.limit = std::max(result.limit, limit);
-    result.worst = std::max(
-        result.worst, error == 0 ? 0 : limit == 0 ? infinity : error / limit);
+    result.worst = std::max(result.worst, error == 0   ? 0
+                                          : limit == 0 ? infinity
+                                                       : error / limit);
     l2.add(error, expected);
     if (!(error <= limit) && result.firstWrong.empty())
       result.firstWrong = wrongText(name, index, value, expected, limit);

@@ -34,8 +34,8 @@ struct ReferenceRow {
 /// the error is at least what rounding makes likely:
 ///   2 u sqrt(sum (p_j v_j)^2 / 3)    u = half an ulp of the inputs' type, and
 ///   2^-23 (1 + max |s_j|) sum p_j |v_j|    for f32 arithmetic on scores of
-///   that size (2^-52 for f64).
-/// For lse it is at least 2^-22 max(1, |lse|, max |s_j|) (2^-50 for f64).
+///   that size (2^-46 for f64).
+/// For lse it is at least 2^-22 max(1, |lse|, max |s_j|) (2^-46 for f64).
 struct Reference {
   static constexpr int64_t rowsPerBlock = 16;
   std::vector<ReferenceRow> rows;

@@ -16,6 +16,7 @@
 #include <new>
 #include <numeric>
 
+using namespace tegula;
 using namespace tegula::tool;
 
 static constexpr std::byte guardByte{0xA5};
@@ -32,7 +33,8 @@ llvm::Expected<Tensor> Tensor::create(ElementType type,
   bool overflow = false;
   for (int axis : llvm::reverse(order)) {
     tensor.steps[axis] = step;
-    overflow |= llvm::MulOverflow(step, std::max<int64_t>(shape[axis], 1), step);
+    overflow |=
+        llvm::MulOverflow(step, std::max<int64_t>(shape[axis], 1), step);
   }
   tensor.count = llvm::is_contained(shape, 0) ? 0 : step;
   int64_t bytes = 0;
@@ -78,7 +80,8 @@ template <typename T> static T load(const std::byte *data, int64_t offset) {
   return value;
 }
 
-template <typename T> static void put(std::byte *data, int64_t offset, T value) {
+template <typename T>
+static void put(std::byte *data, int64_t offset, T value) {
   std::memcpy(data + offset * sizeof(T), &value, sizeof(T));
 }
 
@@ -149,8 +152,7 @@ void Tensor::setInteger(int64_t offset, int64_t value) {
   }
 }
 
-void Tensor::forEach(
-    llvm::function_ref<void(int64_t, int64_t)> visit) const {
+void Tensor::forEach(llvm::function_ref<void(int64_t, int64_t)> visit) const {
   llvm::SmallVector<int64_t, 4> index(extents.size(), 0);
   int64_t offset = 0;
   for (int64_t linear = 0; linear < count; ++linear) {
@@ -167,7 +169,8 @@ void Tensor::forEach(
 
 std::vector<double> Tensor::reals() const {
   std::vector<double> values(count);
-  forEach([&](int64_t linear, int64_t offset) { values[linear] = real(offset); });
+  forEach(
+      [&](int64_t linear, int64_t offset) { values[linear] = real(offset); });
   return values;
 }
 
@@ -206,9 +209,10 @@ bool Tensor::guardsIntact() const {
 
 std::string tegula::tool::shapeText(llvm::ArrayRef<int64_t> shape) {
   return "[" +
-         llvm::join(llvm::map_range(
-                        shape, [](int64_t extent) { return std::to_string(extent); }),
-                    ", ") +
+         llvm::join(
+             llvm::map_range(
+                 shape, [](int64_t extent) { return std::to_string(extent); }),
+             ", ") +
          "]";
 }
 

@@ -25,9 +25,9 @@ struct Analysis {
 };
 
 /// A complete item; `clauses` begin in column 3 of its line 2.
-inline std::string itemWith(llvm::StringRef clauses,
-                            llvm::StringRef statics =
-                                "static D = 64, E = 64, T = bf16") {
+inline std::string
+itemWith(llvm::StringRef clauses,
+         llvm::StringRef statics = "static D = 64, E = 64, T = bf16") {
   return ("attention a(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: "
           "T[B,H,M,E], lse: f32[B,H,M]) { " +
           statics + "\n  " + clauses + "\n}\n")

@@ -1,0 +1,311 @@
+// Drives the stages. Each step takes the state from one stage to the next, is timed, and can be dumped, stopped after, or started from.
+#include "codegen/Compiler.h"
+
+#include "codegen/Manifest.h"
+#include "codegen/Ptx.h"
+#include "lang/EmitTile.h"
+#include "lang/Lang.h"
+#include "passes/Passes.h"
+#include "passes/Pipelines.h"
+#include "passes/cpu/CpuPasses.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include <chrono>
+
+using namespace mlir;
+using namespace tegula;
+
+/// One compilation on its way through the stages.
+struct Compiler::Run {
+  Run(MLIRContext &context, const CompileRequest &request, CompileResult &result)
+      : context(context), request(request), result(result), stream(messages), frontEnd(sources),
+        handler(sources, &context, stream) {}
+
+  ~Run() { result.diagnostics += frontEnd.str() + messages; }
+
+  bool fail(CompileStatus status) {
+    result.status = status;
+    return false;
+  }
+
+  bool fail(CompileStatus status, const Twine &message) {
+    stream << "error: " << message << "\n";
+    return fail(status);
+  }
+
+  //===-- stages ----------------------------------------------------------------------------------===//
+
+  bool go(Stage last) {
+    stage = request.startFrom;
+    if (!knownTarget() || !read())
+      return false;
+    while (stage != last) {
+      Stage next = last == Stage::Cpu && stage == Stage::Tile ? Stage::Cpu : static_cast<Stage>(static_cast<int>(stage) + 1);
+      auto start = std::chrono::steady_clock::now();
+      if (!advance(next))
+        return false;
+      stage = next;
+      std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - start;
+      result.times.push_back({stage, passed.count()});
+      if (!dump())
+        return false;
+    }
+    result.text = text();
+    return true;
+  }
+
+  bool knownTarget() {
+    std::string message;
+    return request.target == "cpu" || lookupTarget(request.target, message) || fail(CompileStatus::UserError, message);
+  }
+
+  /// Takes in the text of the first stage.
+  bool read() {
+    switch (stage) {
+    case Stage::Source:
+    case Stage::Cubin:
+      return stage == Stage::Source || fail(CompileStatus::UserError, "cannot start from stage `cubin`");
+    case Stage::Ptx: {
+      result.ptx = request.text;
+      std::optional<llvm::json::Object> found = manifestOfPtx(request.text);
+      if (!found)
+        return fail(CompileStatus::UserError, request.name + ": expected PTX with a manifest in a comment, as `--emit=ptx` writes it");
+      manifest = std::move(*found);
+      return true;
+    }
+    default:
+      unsigned id = sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(request.text, request.name), SMLoc());
+      (void)id;
+      module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+      noteForm();
+      return module || fail(CompileStatus::UserError);
+    }
+  }
+
+  bool advance(Stage next) {
+    PipelineOptions options;
+    options.target = request.target;
+    options.schedule = request.schedule;
+    PassManager pm(&context);
+    switch (next) {
+    case Stage::Source:
+      return true;
+    case Stage::Attention:
+      return emitAttention();
+    case Stage::Tile:
+      buildTilePipeline(pm, options);
+      return run(pm, next);
+    case Stage::Warp:
+      buildWarpPipeline(pm, options);
+      return run(pm, next);
+    case Stage::Nvvm:
+      buildNvvmPipeline(pm, options);
+      return run(pm, next);
+    case Stage::Cpu:
+      buildCpuPipeline(pm);
+      return run(pm, next);
+    case Stage::Ptx:
+      return emitCode();
+    case Stage::Cubin:
+      return assemble();
+    }
+    return false;
+  }
+
+  std::unique_ptr<lang::Item> resolve() {
+    lang::ast::File file = lang::parseText(request.text, request.name, frontEnd);
+    std::unique_ptr<lang::Item> item;
+    if (!frontEnd.hasErrors())
+      item = lang::analyze(file, request.item, request.defines, frontEnd);
+    if (!item || frontEnd.hasErrors()) {
+      fail(CompileStatus::UserError);
+      return nullptr;
+    }
+    return item;
+  }
+
+  bool emitAttention() {
+    std::unique_ptr<lang::Item> item = resolve();
+    if (!item)
+      return false;
+    module = lang::emitTile(*item, sources, context);
+    return module && succeeded(verify(*module)) ? true : internal(Stage::Attention);
+  }
+
+  bool run(PassManager &pm, Stage next) {
+    pm.enableVerifier(true);
+    bool done = succeeded(pm.run(*module));
+    noteForm();
+    if (done)
+      return true;
+    // What a pass says of the user's choice is the user's; whatever a later stage cannot do was let through by an earlier one.
+    bool users = next == Stage::Tile || request.startFrom != Stage::Source;
+    return users && messages.find("internal:") == std::string::npos ? fail(CompileStatus::UserError) : internal(next);
+  }
+
+  bool emitCode() {
+    FailureOr<llvm::json::Object> facts = buildManifest(*module, request.target);
+    if (failed(facts))
+      return internal(Stage::Ptx);
+    PtxOptions options;
+    std::string message;
+    options.target = lookupTarget(request.target, message);
+    FailureOr<PtxCode> code = emitPtx(*module, options);
+    if (failed(code))
+      return internal(Stage::Ptx);
+    manifest = std::move(*facts);
+    addCodeFacts(manifest, {code->symbol, request.target, code->ptxVersion, std::nullopt, std::nullopt});
+    result.ptx = manifestComment(manifest) + code->text;
+    writeManifest();
+    return true;
+  }
+
+  bool assemble() {
+    PtxasOptions options;
+    std::string message;
+    options.target = lookupTarget(request.target, message);
+    PtxasResult assembled = assemblePtx(result.ptx, options);
+    if (assembled.status == PtxasStatus::Missing)
+      return fail(CompileStatus::Lacks, assembled.message);
+    if (assembled.status == PtxasStatus::Failed) {
+      stream << "command: " << assembled.command << "\n" << assembled.log;
+      if (request.startFrom == Stage::Source)
+        return fail(CompileStatus::Internal, "internal: stage cubin: " + assembled.message);
+      return fail(CompileStatus::UserError, assembled.message);
+    }
+    result.cubin = std::move(assembled.cubin);
+    result.assembler = assembled.facts;
+    addCodeFacts(manifest, {manifest.getString("symbol").value_or("").str(), request.target,
+                            static_cast<unsigned>(manifest.getInteger("ptx_version").value_or(0)), assembled.facts.registers,
+                            assembled.facts.spillStores + assembled.facts.spillLoads});
+    writeManifest();
+    for (const PtxasNote &note : assembled.facts.notes)
+      stream << "remark: ptxas: " << note.text << "\n";
+    if (unsigned spills = assembled.facts.spillStores)
+      stream << "remark: the kernel spills " << spills << " bytes of registers\n";
+    return true;
+  }
+
+  //===-- results ---------------------------------------------------------------------------------===//
+
+  void writeManifest() { result.manifest = llvm::formatv("{0:2}", llvm::json::Value(llvm::json::Object(manifest))).str() + "\n"; }
+
+  void noteForm() {
+    if (!module)
+      return;
+    module->walk([&](Operation *op) {
+      auto schedule = op->getAttrOfType<tile::ScheduleAttr>("schedule");
+      if (schedule)
+        result.form = tile::stringifyForm(schedule.getForm()).str();
+      return schedule ? WalkResult::interrupt() : WalkResult::advance();
+    });
+  }
+
+  std::string text() {
+    if (stage == Stage::Source)
+      return request.text;
+    if (stage == Stage::Ptx)
+      return result.ptx;
+    if (stage == Stage::Cubin)
+      return result.cubin;
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    module->print(os);
+    os << "\n";
+    return text;
+  }
+
+  bool dump() {
+    if (request.dumpDir.empty())
+      return true;
+    if (std::error_code error = llvm::sys::fs::create_directories(request.dumpDir))
+      return fail(CompileStatus::UserError, "cannot make the folder `" + request.dumpDir + "`: " + error.message());
+    SmallString<128> path(request.dumpDir);
+    llvm::sys::path::append(path, llvm::formatv("{0,0-2:02}-{1}.{2}", static_cast<int>(stage), stageName(stage), stageExtension(stage)).str());
+    std::error_code error;
+    llvm::raw_fd_ostream out(path, error);
+    if (!error)
+      out << text();
+    if (!error && out.has_error())
+      error = out.error();
+    out.clear_error();
+    return error ? fail(CompileStatus::UserError, "cannot write `" + path + "`: " + error.message()) : true;
+  }
+
+  /// A fault of the compiler: keeps what is needed to see it again.
+  bool internal(Stage at) {
+    SmallString<128> path;
+    int descriptor;
+    std::string options;
+    for (const lang::Define &define : request.defines)
+      options += " -D " + define.name + "=" + define.value;
+    if (!request.schedule.empty())
+      options += " --schedule " + llvm::join(request.schedule, ",");
+    StringRef extension = stageExtension(request.startFrom);
+    if (llvm::sys::fs::createTemporaryFile("tegula-reproducer", extension, descriptor, path))
+      return fail(CompileStatus::Internal, "internal: stage " + stageName(at) + " failed");
+    llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true) << request.text;
+    return fail(CompileStatus::Internal, "internal: stage " + stageName(at) + " failed; to see it again: tegula compile " + path +
+                                             (request.item.empty() ? "" : " --item " + request.item) + options + " --start-from " +
+                                             stageName(request.startFrom) + " --stop-after " + stageName(at));
+  }
+
+  MLIRContext &context;
+  const CompileRequest &request;
+  CompileResult &result;
+  std::string messages;
+  llvm::raw_string_ostream stream;
+  llvm::SourceMgr sources;
+  lang::Diagnostics frontEnd;
+  SourceMgrDiagnosticHandler handler;
+  OwningOpRef<ModuleOp> module;
+  llvm::json::Object manifest;
+  Stage stage = Stage::Source;
+};
+
+Compiler::Compiler() {
+  DialectRegistry registry;
+  registry.insert<tile::TileDialect, warp::WarpDialect, arith::ArithDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect,
+                  tensor::TensorDialect, vector::VectorDialect, LLVM::LLVMDialect, NVVM::NVVMDialect>();
+  registerPtxTranslations(registry);
+  registerLoweringInterfaces(registry);
+  registerCpuDialects(registry);
+  context = std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->printOpOnDiagnostic(false);
+}
+
+Compiler::~Compiler() = default;
+
+CompileResult Compiler::compile(const CompileRequest &request) {
+  CompileResult result;
+  Run(*context, request, result).go(request.stopAfter);
+  return result;
+}
+
+std::unique_ptr<CpuKernel> Compiler::compileForCpu(const CompileRequest &request, CompileResult &result) {
+  Run run(*context, request, result);
+  if (!run.go(Stage::Cpu))
+    return nullptr;
+  rt::Result<std::unique_ptr<CpuKernel>> kernel = CpuKernel::create(*run.module);
+  if (kernel.ok())
+    return std::move(*kernel);
+  run.fail(CompileStatus::Internal, "internal: stage cpu: " + kernel.status().message());
+  return nullptr;
+}
+
+std::unique_ptr<lang::Item> Compiler::analyze(const CompileRequest &request, CompileResult &result) {
+  return Run(*context, request, result).resolve();
+}

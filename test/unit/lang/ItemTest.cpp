@@ -1,0 +1,179 @@
+//===- ItemTest.cpp - what Sema makes of an item --------------------------===//
+//
+// The chain of `with`, statics and `-D`, dims and the signature, typing and
+// constant folding.
+//
+//===----------------------------------------------------------------------===//
+#include "Analyze.h"
+#include "gtest/gtest.h"
+#include <cmath>
+
+using namespace tegula::lang;
+
+namespace {
+
+TEST(Item, ChainAddsUpAndReplaces) {
+  Analysis a(
+      itemWith("param c: f32 scale 0.5 score s + c mask i >= j") +
+          "attention b = a with { scale 0.25 static D = 128 param W: i32 "
+          "mask i - j < W score s * 2.0 }",
+      "b");
+  ASSERT_TRUE(a.item) << a.messages();
+  EXPECT_EQ(a.item->name, "b");
+  EXPECT_EQ(a.item->scores.size(), 2u);
+  EXPECT_EQ(a.item->masks.size(), 2u);
+  EXPECT_EQ(a.item->scale->real, 0.25);
+  EXPECT_EQ(a.item->headDim(), 128);
+  EXPECT_EQ(a.item->valueDim(), 64);
+  std::string signature;
+  for (const Argument &argument : a.item->signature)
+    signature += (argument.isTensor ? a.item->tensors[argument.number].name
+                                    : a.item->scalars[argument.number].name) +
+                 " ";
+  EXPECT_EQ(signature, "q k v c W o lse ");
+}
+
+TEST(Item, DimsInOrderOfFirstAppearance) {
+  Analysis a(itemWith("param t: i32[Z,ND+1,H], u: f32[D,W], W: i32 "
+                      "score s + t[b,0,h] + u[0,1]"));
+  ASSERT_TRUE(a.item) << a.messages();
+  std::string dims;
+  for (const Dim &dim : a.item->dims)
+    dims +=
+        dim.name + (dim.value ? "=" + std::to_string(*dim.value) : "") + " ";
+  // W is a scalar parameter.
+  EXPECT_EQ(dims, "B H M D=64 G N E=64 Z ND ");
+  const Tensor &u = a.item->tensors[a.item->findTensor("u")];
+  EXPECT_EQ(prefixText(*a.item, *u.extents[1].length), "W");
+  EXPECT_EQ(u.extents[1].dim, -1);
+}
+
+TEST(Item, Defines) {
+  std::string text = itemWith(
+      "static R = 0.5, F = true, K mask F ? i >= K : true score s * R");
+  Analysis a(
+      text, "",
+      {{"D", "128"}, {"T", "f16"}, {"R", "2"}, {"F", "false"}, {"K", "-3"}});
+  ASSERT_TRUE(a.item) << a.messages();
+  EXPECT_EQ(a.item->headDim(), 128);
+  EXPECT_EQ(a.item->tensors[0].elem, ElemType::F16);
+  EXPECT_TRUE(a.item->masks.front()->isConstant());
+  EXPECT_EQ(a.item->scores.front()->args[1]->real, 2.0);
+}
+
+TEST(Item, StaticsMayBuildOnStatics) {
+  Analysis a(itemWith("static E = D * 2", "static D = 64, T = U, U = f16"), "",
+             {{"D", "32"}});
+  ASSERT_TRUE(a.item) << a.messages();
+  EXPECT_EQ(a.item->valueDim(), 64);
+  EXPECT_EQ(a.item->tensors[0].elem, ElemType::F16);
+}
+
+/// The value of a constant integer or bool expression.
+int64_t integer(llvm::StringRef expr) {
+  Analysis a(itemWith("param t: i32[1] score s * t[" + expr.str() + "]"));
+  EXPECT_TRUE(a.item) << a.messages();
+  if (!a.item)
+    return -999;
+  const Expr *index = a.item->scores[0]->args[1]->args[0]->args[0];
+  EXPECT_TRUE(index->isConstant()) << expr.str();
+  return index->integer;
+}
+
+double real(llvm::StringRef expr) {
+  Analysis a(itemWith("scale 1.0 * (" + expr.str() + ")"));
+  EXPECT_TRUE(a.item) << a.messages();
+  return a.item ? a.item->scale->real : -999;
+}
+
+TEST(Item, FoldsIntegers) {
+  EXPECT_EQ(integer("-7 / 2"), -4);
+  EXPECT_EQ(integer("7 / -2"), -4);
+  EXPECT_EQ(integer("-7 % 2"), 1);
+  EXPECT_EQ(integer("7 % -2"), -1);
+  EXPECT_EQ(integer("-8 / 2"), -4);
+  EXPECT_EQ(integer("ceildiv(7, 2)"), 4);
+  EXPECT_EQ(integer("ceildiv(-7, 2)"), -3);
+  EXPECT_EQ(integer("1 << 63 >> 63"), -1);
+  EXPECT_EQ(integer("1 << 64"), 0);
+  EXPECT_EQ(integer("1 << -1"), 0);
+  EXPECT_EQ(integer("-5 >> 100"), -1);
+  EXPECT_EQ(integer("9223372036854775807 + 1 < 0 ? 1 : 0"), 1);
+  EXPECT_EQ(integer("(-9223372036854775807 - 1) / -1 < 0 ? 1 : 0"), 1);
+  EXPECT_EQ(integer("(-9223372036854775807 - 1) % -1"), 0);
+  EXPECT_EQ(integer("6 & 3 | 8 ^ 1"), 11);
+  EXPECT_EQ(integer("~5"), -6);
+  EXPECT_EQ(integer("abs(-3) + min(1, 2) + max(1, 2) + clamp(9, 0, 4)"), 10);
+  EXPECT_EQ(integer("i8(200) + u8(-1)"), -56 + 255);
+  EXPECT_EQ(integer("i32(2.9) + i32(-2.9)"), 0);
+  EXPECT_EQ(integer("i32(1e30)"), 2147483647);
+  EXPECT_EQ(integer("i64(1e30) == 9223372036854775807 ? 1 : 0"), 1);
+  EXPECT_EQ(integer("i32(inf - inf)"), 0);
+  EXPECT_EQ(integer("u8(-4.0) + u8(300.0)"), 255);
+  EXPECT_EQ(integer("i32(2 > 1)"), 1);
+  EXPECT_EQ(integer("D == 64 && !(D < 3) ? 5 : 6"), 5);
+}
+
+TEST(Item, FoldsFloats) {
+  EXPECT_EQ(real("1 + 0.5"), 1.5);
+  EXPECT_EQ(real("1.0 / sqrt(D)"), 0.125);
+  EXPECT_EQ(real("f16(0.1)"), 0.0999755859375);
+  EXPECT_EQ(real("T(0.1)"), 0.10009765625);
+  EXPECT_EQ(real("pow(2, 10) + exp2(3) + log2(8) + rsqrt(4)"), 1035.5);
+  EXPECT_EQ(real("exp(0) + log(1.0) + tanh(0.0) + abs(-2.5)"), 3.5);
+  EXPECT_EQ(real("clamp(-inf, 0.0, 1.0)"), 0.0);
+  EXPECT_TRUE(std::isnan(real("max(inf - inf, 1.0)")));
+  EXPECT_TRUE(std::isnan(real("min(1.0, inf - inf)")));
+  EXPECT_EQ(real("inf - inf == inf - inf ? 1.0 : 2.0"), 2.0);
+}
+
+TEST(Item, Types) {
+  Analysis a(
+      itemWith("param n: i32, m: i64, x: f64, t: i8[N] score (t[j] + n) * "
+               "m + x + s"));
+  ASSERT_TRUE(a.item) << a.messages();
+  const Expr *sum = a.item->scores[0]->args[0]; // (...) * m + x
+  EXPECT_EQ(sum->type, ElemType::F32);
+  EXPECT_EQ(sum->args[0]->op, Op::Convert);
+  EXPECT_EQ(sum->args[0]->args[0]->type, ElemType::I64);
+  EXPECT_EQ(sum->args[0]->args[0]->args[0]->type, ElemType::I32);
+  EXPECT_EQ(sum->args[1]->type, ElemType::F32);
+}
+
+TEST(Item, DependsOn) {
+  Analysis a(itemWith("let u = i + h mask u > 2"));
+  ASSERT_TRUE(a.item) << a.messages();
+  const Expr &mask = *a.item->masks[0];
+  EXPECT_TRUE(mask.dependsOn(IndexVar::I));
+  EXPECT_TRUE(mask.dependsOn(IndexVar::H));
+  EXPECT_FALSE(mask.dependsOn(IndexVar::J));
+}
+
+TEST(Item, OperandsAreReadsOfTheirTensors) {
+  Analysis a(itemWith(""));
+  ASSERT_TRUE(a.item) << a.messages();
+  const Expr &k = *a.item->k.element;
+  EXPECT_EQ(k.kind, Expr::Lookup);
+  EXPECT_EQ(k.number, a.item->k.tensor);
+  EXPECT_EQ(k.args[1]->index, IndexVar::G);
+  EXPECT_EQ(k.args[3]->index, IndexVar::D);
+}
+
+TEST(Item, PrefixText) {
+  Analysis a(itemWith("param W: i32, p: f32 require min(M, N) - 1 >= -W % 3 && "
+                      "p * N < 0.5 && !(M / 2 == ceildiv(N, 2)) "
+                      "mask W > j score s * p"));
+  ASSERT_TRUE(a.item) << a.messages();
+  EXPECT_EQ(prefixText(*a.item, *a.item->requirements[0].value),
+            "(&& (&& (>= (- (min M N) 1) (% (neg W) 3)) (< (* p (+ 0.0 N)) "
+            "0.5)) (! (== (/ M 2) (ceildiv N 2))))");
+}
+
+TEST(Item, FixesApply) {
+  Analysis a(itemWith("mask i >= j and j > 2 score tahn(s)"));
+  ASSERT_EQ(a.diagnostics.all().size(), 2u) << a.messages();
+  EXPECT_EQ(a.diagnostics.all()[0].fixes[0].text, "&&");
+  EXPECT_EQ(a.diagnostics.all()[1].fixes[0].text, "tanh");
+}
+
+} // namespace
