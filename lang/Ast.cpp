@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "lang/Ast.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cmath>
 

@@ -72,7 +72,7 @@ private:
   mlir::Value fitFloat(mlir::Value value, mlir::Location loc);
   mlir::Value fitInteger(mlir::Value value, bool isSigned, mlir::Location loc);
   mlir::Value negate(mlir::Value value, mlir::Location loc);
-  unsigned bits(const Expr &e, unsigned fuel = 16) const;
+  unsigned bits(const Expr &e, unsigned fuel = 8) const;
 
   const Item &item;
   const KernelValues &values;

@@ -22,12 +22,24 @@ static std::vector<ExprPtr> args(ExprPtr a, ExprPtr b = nullptr,
   return list;
 }
 
+/// From the begin of one range to the end of another, where both are there.
+static SMRange spanOf(SMRange first, SMRange last) {
+  return first.isValid() && last.isValid() ? SMRange(first.Start, last.End)
+                                           : SMRange();
+}
+
+/// What stands for an expression that a message was given for.
+static ExprPtr errorExpr(SMRange range) {
+  auto e = std::make_unique<Expr>();
+  e->range = range;
+  return e;
+}
+
 ExprPtr Parser::makeOperator(Op op, std::vector<ExprPtr> operands,
                              SMRange opRange) {
   SMRange range =
-      operands.size() == 1
-          ? SMRange(opRange.Start, operands[0]->range.End)
-          : SMRange(operands.front()->range.Start, operands.back()->range.End);
+      spanOf(operands.size() == 1 ? opRange : operands.front()->range,
+             operands.back()->range);
   ExprPtr e = ast::op(op, std::move(operands), opRange, range);
   if (e->depth > maxExprDepth) {
     error(e->nameRange, "this expression is more than " +
@@ -113,7 +125,9 @@ ExprPtr Parser::parseBinary(int precedence) {
     if (panicking)
       break;
     if (*op == Op::Pow) {
-      left = ast::call("pow", args(std::move(left), std::move(right)));
+      SMRange range = spanOf(left->range, right->range);
+      left = ast::call("pow", args(std::move(left), std::move(right)),
+                       token.range(), range);
       continue;
     }
     left = makeOperator(*op, args(std::move(left), std::move(right)),
@@ -148,9 +162,7 @@ ExprPtr Parser::parseChain(ExprPtr left) {
       .error(rangeFrom(start),
              "comparisons do not chain; write `" + conjunction + "`")
       .fix(rangeFrom(start), conjunction);
-  ExprPtr e = std::make_unique<Expr>();
-  e->range = rangeFrom(start);
-  return e;
+  return errorExpr(rangeFrom(start));
 }
 
 bool Parser::startsOperand(const Token &token) const {
@@ -237,7 +249,7 @@ ExprPtr Parser::parseNumber() {
     diagnostics.error(token.range(), "`" + token.text +
                                          "` does not fit in i64, whose largest "
                                          "value is 9223372036854775807");
-    return std::make_unique<Expr>();
+    return errorExpr(token.range());
   }
   return ast::integer(int64_t(value), token.range());
 }

@@ -1,6 +1,6 @@
 //===- ParserImpl.h - the state shared by the parser's parts ----*- C++ -*-===//
 //
-// Private to Parser.cpp (items and clauses) and ParseExpr.cpp (expressions).
+// Private to Parser.cpp (items), ParseClauses.cpp and ParseExpr.cpp.
 //
 // Error handling: `error` reports and sets `panicking`; until a clause or item
 // has resynchronised, further errors are silent and every loop ends.
@@ -52,6 +52,14 @@ private:
   std::vector<ast::Tensor> parseTensors();
   ast::Tensor parseTensor();
   void parseGroups(ast::Attention &item);
+  void skipToClause();
+  void skipToItem();
+  bool skipBalanced();
+  ast::Name parseName(llvm::StringRef what);
+  void list(llvm::function_ref<void()> element);
+  std::vector<ast::ExprPtr> parseExprs(llvm::StringRef close);
+
+  // Clauses (ParseClauses.cpp).
   void parseClauses(ast::Attention &item);
   void parseClause(ast::Attention &item);
   void parseStatics(ast::Attention &item, const Token &word);
@@ -63,12 +71,6 @@ private:
   void parseUnsupported(ast::Attention &item, const Token &word);
   void parseUnsupportedTail(llvm::StringRef word);
   bool reportNoClause();
-  void skipToClause();
-  void skipToItem();
-  bool skipBalanced();
-  ast::Name parseName(llvm::StringRef what);
-  void list(llvm::function_ref<void()> element);
-  std::vector<ast::ExprPtr> parseExprs(llvm::StringRef close);
 
   // Expressions (ParseExpr.cpp).
   ast::ExprPtr parseExpr();
@@ -96,6 +98,8 @@ private:
 
 /// True for a word that begins a clause of an attention item.
 bool isClauseWord(llvm::StringRef word);
+/// True for a word that begins an item.
+bool isItemWord(llvm::StringRef word);
 
 } // namespace tegula::lang
 

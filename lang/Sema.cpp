@@ -124,6 +124,7 @@ bool Sema::run(const ast::Attention &root) {
   analyzeScores();
   analyzeMasks();
   warnUnread();
+  dropUnreadInputs();
   return !diagnostics.hasErrors();
 }
 
@@ -353,4 +354,41 @@ void Sema::warnUnread() {
       diagnostics.warning(clause.name.range,
                           "parameter `" + clause.name.text + "` is never read");
   });
+}
+
+/// An input of the signature that nothing reads any more, because a derived
+/// item replaced the clause that did, leaves it.
+void Sema::dropUnreadInputs() {
+  if (diagnostics.hasErrors())
+    return;
+  for (const ast::Tensor &input : chain.front()->inputs) {
+    if (symbols.find(input.name.text)->second.read)
+      continue;
+    auto argument = llvm::find_if(item.signature, [&](const Argument &a) {
+      return (a.isTensor ? item.tensors[a.number].name
+                         : item.scalars[a.number].name) == input.name.text;
+    });
+    if (mayDrop(*argument))
+      item.signature.erase(argument);
+  }
+}
+
+/// A tensor stays where it is the only one that gives a dim its length.
+bool Sema::mayDrop(const Argument &argument) const {
+  if (!argument.isTensor)
+    return true;
+  for (const Extent &extent : item.tensors[argument.number].extents) {
+    if (extent.length->isConstant() || extent.length->kind == Expr::Scalar)
+      continue;
+    bool elsewhere = llvm::any_of(item.signature, [&](const Argument &other) {
+      return other.isTensor && other.number != argument.number &&
+             llvm::any_of(item.tensors[other.number].extents,
+                          [&](const Extent &e) {
+                            return extent.dim >= 0 && e.dim == extent.dim;
+                          });
+    });
+    if (!elsewhere)
+      return false;
+  }
+  return true;
 }

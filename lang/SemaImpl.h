@@ -1,8 +1,8 @@
 //===- SemaImpl.h - the state shared by Sema's parts ------------*- C++ -*-===//
 //
 // Private to Sema.cpp (the order of analysis), SemaDeclarations.cpp (statics,
-// parameters, extents), SemaOperands.cpp (q k v o lse), SemaExpr.cpp and
-// SemaCall.cpp (typing) and Fold.cpp.
+// parameters, extents), SemaOperands.cpp (q k v o lse), SemaExpr.cpp,
+// SemaTables.cpp, SemaOperators.cpp and SemaCall.cpp (typing) and Fold.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TEGULA_LANG_SEMAIMPL_H
@@ -14,8 +14,8 @@
 
 namespace tegula::lang {
 
-/// The integer or float of a constant operator, or nothing where it is not
-/// constant. `type` is the type of the result.
+/// Sets `integer` or `real` of an operator whose operands are constants; false
+/// for one that is folded elsewhere.
 bool foldOperator(Expr &e);
 
 class Sema {
@@ -59,6 +59,8 @@ private:
   void analyzeScores();
   void analyzeMasks();
   void warnUnread();
+  void dropUnreadInputs();
+  bool mayDrop(const Argument &argument) const;
   template <typename Fn> void eachClause(Fn fn) {
     for (const ast::Attention *level : chain)
       for (const ast::Clause &clause : level->clauses)
@@ -88,6 +90,7 @@ private:
   bool checkOperand(llvm::StringRef name, llvm::StringRef axes, Role role);
   bool checkHeadDim(const Tensor &tensor, llvm::StringRef dim);
   void checkElements();
+  void requireWholeGroups();
   void checkOutputs();
   Operand readOperand(llvm::StringRef name, llvm::ArrayRef<IndexVar> indices);
 
@@ -98,7 +101,17 @@ private:
   const Expr *typeImplicit(const ast::Expr &e);
   const Expr *typeSymbol(const ast::Expr &e, Symbol &symbol);
   const Expr *typeLet(const ast::Expr &e, unsigned number);
+  const Expr *unknownName(const ast::Expr &e, const llvm::Twine &what);
+  std::vector<llvm::StringRef> visibleNames() const;
+
+  // SemaTables.cpp
   const Expr *typeIndex(const ast::Expr &e);
+  bool refuseTensorOnHost(const ast::Expr &e);
+  bool refuseOperand(const ast::Expr &e, const Tensor &tensor);
+  void checkBareIndex(const ast::Expr &e, const Tensor &tensor, unsigned axis,
+                      const Expr &index);
+
+  // SemaOperators.cpp
   const Expr *typeOperator(const ast::Expr &e);
   const Expr *typeUnary(const ast::Expr &e);
   const Expr *typeArithmetic(const ast::Expr &e);
@@ -106,12 +119,6 @@ private:
   const Expr *typeComparison(const ast::Expr &e);
   const Expr *typeLogic(const ast::Expr &e);
   const Expr *typeSelect(const ast::Expr &e);
-  bool refuseTensorOnHost(const ast::Expr &e);
-  bool refuseOperand(const ast::Expr &e, const Tensor &tensor);
-  void checkBareIndex(const ast::Expr &e, const Tensor &tensor, unsigned axis,
-                      const Expr &index);
-  const Expr *unknownName(const ast::Expr &e, const llvm::Twine &what);
-  std::vector<llvm::StringRef> visibleNames() const;
   bool expectNumber(const ast::Expr &e, const Expr &typed, llvm::StringRef op);
   bool expectInteger(const ast::Expr &e, const Expr &typed, llvm::StringRef op);
   bool expectBool(const ast::Expr &e, const Expr &typed, llvm::StringRef op);
@@ -120,6 +127,9 @@ private:
                  llvm::ArrayRef<const ast::Expr *> written);
   /// An integer that becomes a float where the program does not say so.
   const Expr *toFloat(const ast::Expr &written, const Expr *typed);
+  /// How to write an integer expression so that it is a float: `1.0 / 8`,
+  /// `f32(i) - j`.
+  std::string floatSpelling(const ast::Expr &e) const;
 
   // SemaCall.cpp
   const Expr *typeCall(const ast::Expr &e);
@@ -139,10 +149,6 @@ private:
   const Expr *errorExpr() { return &error; }
   /// `i32`, or `i32 (value 3)` for a constant.
   std::string describe(const Expr &e) const;
-
-  /// How to write an integer expression so that it is a float: `1.0 / 8`,
-  /// `f32(i) - j`.
-  std::string floatSpelling(const ast::Expr &e) const;
 
   int find(int dim) const;
 

@@ -31,6 +31,51 @@ void Sema::checkOperands() {
   item.v = readOperand("v", {V::B, V::G, V::J, V::E});
   item.o = item.findTensor("o");
   checkElements();
+  requireWholeGroups();
+}
+
+static ast::ExprPtr binary(Op op, ast::ExprPtr a, ast::ExprPtr b) {
+  std::vector<ast::ExprPtr> sides;
+  sides.push_back(std::move(a));
+  sides.push_back(std::move(b));
+  return ast::op(op, std::move(sides));
+}
+
+/// `g = h / (H / G)` is a key head for every query head only where G divides H:
+/// checked here where both are static, else at launch.
+void Sema::requireWholeGroups() {
+  const Dim &heads = item.dims[item.findDim("H")];
+  const Dim &keyHeads = item.dims[item.findDim("G")];
+  if (heads.value && keyHeads.value) {
+    int64_t h = *heads.value, g = *keyHeads.value;
+    if (h != 0 && (g == 0 || h % g != 0))
+      diagnostics
+          .error(heads.range,
+                 "`H` is " + llvm::Twine(h) +
+                     ", which is no multiple of `G` = " + llvm::Twine(g) +
+                     "; each key head serves as many query heads")
+          .note(keyHeads.range, "key heads");
+    return;
+  }
+  if (keyHeads.value == 0) {
+    diagnostics.error(keyHeads.range, "`G` is 0, but an item has at least one "
+                                      "key head");
+    return;
+  }
+  if (keyHeads.value == 1)
+    return;
+  auto dim = [](const char *name) { return ast::name(name); };
+  ast::ExprPtr divides =
+      binary(Op::Eq, binary(Op::Rem, dim("H"), dim("G")), ast::integer(0));
+  std::string text = toText(*divides);
+  ast::ExprPtr some = binary(Op::Gt, dim("G"), ast::integer(0));
+  ast::ExprPtr none = binary(Op::Eq, dim("H"), ast::integer(0));
+  ast::ExprPtr condition =
+      binary(Op::Or, std::move(none),
+             binary(Op::And, std::move(some), std::move(divides)));
+  const Expr *value = typeIn(Context::Require, *condition);
+  if (!value->isConstant())
+    item.requirements.push_back({text, value, keyHeads.range});
 }
 
 /// Checks one tensor against the axes that its name stands for, given by their

@@ -6,26 +6,28 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include <concepts>
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace tegula::rt {
 
 namespace detail {
-inline void append(std::string &out, std::string_view text) { out += text; }
-inline void append(std::string &out, char c) { out += c; }
-inline void append(std::string &out, bool value) {
-  out += value ? "true" : "false";
-}
-template <std::integral T> void append(std::string &out, T value) {
-  out += std::to_string(value);
-}
-template <std::floating_point T> void append(std::string &out, T value) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%g", static_cast<double>(value));
-  out += buffer;
+template <typename T> void append(std::string &out, const T &part) {
+  if constexpr (std::is_same_v<T, char>) {
+    out += part;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    out += part ? "true" : "false";
+  } else if constexpr (std::is_integral_v<T>) {
+    out += std::to_string(part);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%g", static_cast<double>(part));
+    out += buffer;
+  } else {
+    out += std::string_view(part);
+  }
 }
 } // namespace detail
 

@@ -38,9 +38,9 @@ static StatusCode codeOf(cu::Result result) {
 }
 
 Status Driver::failure(cu::Result result, const char *name) const {
-  const char *error = nullptr, *text = nullptr;
-  if (api.getErrorName(result, &error) != cu::success || !error)
-    error = "unknown CUDA error";
+  const char *known = nullptr, *text = nullptr;
+  bool isKnown = api.getErrorName(result, &known) == cu::success && known;
+  std::string error = isKnown ? known : concat("CUDA error ", result);
   if (api.getErrorString(result, &text) != cu::success || !text)
     text = "no description";
   std::string message = concat(name, " failed: ", error, " (", text, ")");

@@ -188,7 +188,7 @@ static std::string_view opName(Expr::Op op) {
   for (const OpInfo &info : opTable)
     if (info.op == op)
       return info.name;
-  return "-"; // neg, written with one operand
+  return "";
 }
 
 std::optional<Expr::Offset> Expr::asOffset() const {
@@ -220,7 +220,7 @@ std::string Expr::infixNode(int index, std::span<const std::string> names,
     return infixNode(operands[node.first + i], names, isInner);
   };
   if (node.op == Op::neg || node.op == Op::logicalNot)
-    return concat(opName(node.op), operand(0, true));
+    return concat(node.op == Op::neg ? "-" : "!", operand(0, true));
 
   std::string out;
   if (node.op == Op::select) {

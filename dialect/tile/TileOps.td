@@ -220,7 +220,7 @@ def Tile_MaskOp : Tile_Op<"mask", [RecursiveMemoryEffects]> {
   let hasVerifier = 1;
 }
 
-def Tile_ScoreOp : Tile_Op<"score", [RecursiveMemoryEffects, SameOperandsAndResultType]> {
+def Tile_ScoreOp : Tile_Op<"score", [RecursiveMemoryEffects, AllTypesMatch<["scores", "result"]>]> {
   let summary = "a scalar function applied to each score of a tile";
   let description = [{
     `y[r, c] = region(scores[r, c], rows + r, cols + c)`. Constraints: 1. the region takes (s, i, j) and yields a value of the score type.

@@ -69,7 +69,9 @@ private:
     auto role = kernel.getArgAttrOfType<StringAttr>(index, "tile.role");
     if (!extents || !role || static_cast<int64_t>(extents.size()) != memory.getRank())
       return kernel.emitOpError("expected argument '") << name.getValue() << "' to have 'tile.role', and 'tile.dims' for each axis";
-    tensors.push_back(b.getDictionaryAttr({named("name", name), named("type", typeName(memory.getElementType())),
+    // bool and u8 are i8 in memory.
+    auto element = kernel.getArgAttrOfType<StringAttr>(index, "tile.elem");
+    tensors.push_back(b.getDictionaryAttr({named("name", name), named("type", element ? element : typeName(memory.getElementType())),
                                            named("dims", extents), named("role", role)}));
     arguments.push_back(b.getDictionaryAttr({named("kind", b.getStringAttr("pointer")), named("tensor", name)}));
     return success();

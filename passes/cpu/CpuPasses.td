@@ -10,8 +10,7 @@ def CpuLowerTilesPass : Pass<"tegula-cpu-lower-tiles", "::mlir::ModuleOp"> {
     `tile.kernel` becomes `func.func` with `llvm.emit_c_interface` and `tegula.manifest`, which keeps the names, roles and extents of its arguments;
     `tile.program_id` becomes a loop nest over all points of the grid, the first coordinate innermost. `tile.load` is a fill with zeros and a copy
     of what lies inside memory, `tile.store` the copy back, `tile.dot` a `linalg.generic` whose innermost loop runs along rows of the result,
-    `tile.lookup` a clamped load, `tile.for_blocks` an `scf.for`. A loop writes its carried tiles into the buffers that they came from, so that no
-    buffer outlives an iteration.
+    `tile.lookup` a clamped load, `tile.for_blocks` an `scf.for`. Elementwise code on tiles stays.
 
     ```mlir
     %s = tile.lookup %t[%i] : memref<8xf32, strided<[?]>>
@@ -56,11 +55,30 @@ def CpuFuseElementwisePass : Pass<"tegula-cpu-fuse-elementwise", "::mlir::func::
   let statistics = [Statistic<"nests", "loop-nests", "loop nests made">, Statistic<"inlined", "ops-inlined", "ops inlined into their user">];
 }
 
+def CpuCarryInPlacePass : Pass<"tegula-cpu-carry-in-place", "::mlir::func::FuncOp"> {
+  let summary = "writes the tiles that a loop carries back into the buffers that they came in";
+  let description = [{
+    Each tile that an `scf.for` yields is materialized in the loop's argument, so that bufferization makes the loop carry no new buffer. Where the tile
+    is computed in that buffer already, which is the rule, this costs nothing. A tile that may lie in the buffer of another argument is copied first.
+
+    ```mlir
+    scf.yield %y : tensor<4xf32>
+    ```
+    becomes, where `%x` is the loop's argument,
+    ```mlir
+    %0 = bufferization.materialize_in_destination %y in %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %0 : tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+  let statistics = [Statistic<"carried", "tiles-carried", "tiles carried by loops">, Statistic<"copied", "tiles-copied", "tiles copied first">];
+}
+
 def CpuHoistBuffersPass : Pass<"tegula-cpu-hoist-buffers", "::mlir::func::FuncOp"> {
   let summary = "allocates every tile once, on entry, and frees it on return";
   let description = [{
-    Runs after bufferization. Tiles have static shapes, and no loop carries a buffer that its body allocates (`tegula-cpu-lower-tiles` and
-    bufferization see to that), so each `memref.alloc` moves to the entry block and is freed at the end, whatever the number of iterations.
+    Runs after bufferization. Tiles have static shapes, and no loop carries a buffer that its body allocates (`tegula-cpu-carry-in-place`
+    sees to that), so each `memref.alloc` moves to the entry block and is freed at the end, whatever the number of iterations.
 
     ```mlir
     scf.for %i = %a to %b step %c { %x = memref.alloc() : memref<4xf32> ... }

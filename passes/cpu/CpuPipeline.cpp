@@ -42,6 +42,7 @@ void tegula::buildCpuPipeline(OpPassManager &pm) {
   // Tiles become linalg on tensors, one loop nest for each tree of elementwise code.
   pm.addPass(createCpuLowerTilesPass());
   pm.addNestedPass<func::FuncOp>(createCpuFuseElementwisePass());
+  pm.addNestedPass<func::FuncOp>(createCpuCarryInPlacePass());
   pm.addPass(createCSEPass());
 
   // Tensors become buffers, one allocation each.
@@ -56,6 +57,10 @@ void tegula::buildCpuPipeline(OpPassManager &pm) {
   arith::ArithExpandOpsPassOptions expand;
   expand.includeBf16 = expand.includeF8E8M0 = expand.includeF4E2M1 = true;
   function.addPass(arith::createArithExpandOpsPass(expand));
+
+  // Math as LLVM's intrinsics, and what has none as calls of the C library.
+  function.addPass(createConvertMathToLLVMPass());
+  pm.addPass(createConvertMathToLibmPass());
 
   // The llvm dialect.
   pm.addPass(createSCFToControlFlowPass());

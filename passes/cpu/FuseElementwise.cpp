@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
@@ -67,10 +68,17 @@ public:
   explicit LoopNest(Operation *root) : root(root), b(root->getLoc(), root) {
     auto reduce = dyn_cast<ReduceOp>(root);
     domain = reduce ? reduce.getTile().getType() : cast<RankedTensorType>(root->getResult(0).getType());
-    if (reduce)
-      collect(reduce.getTile());
-    else
+    if (!reduce) {
       collectOperands(root);
+      return;
+    }
+    collect(reduce.getTile());
+    // Some input has to say how long the rows are.
+    if (llvm::any_of(inputMaps, [](AffineMap map) { return map.isIdentity(); }))
+      return;
+    inputs = {reduce.getTile()};
+    inputMaps = {identity()};
+    inlined.clear();
   }
 
   /// Replaces the root. Adds what else it erases to `gone`; returns how many ops were inlined.
@@ -190,13 +198,29 @@ private:
     return inner.create(state)->getResult(0);
   }
 
-  /// Where the result goes: over an input of its type if bufferization finds that free, first of all over what a loop carries.
+  /// Where the result goes: over an input of its type, if bufferization finds that free. Over what a loop carries only on the way back to it.
   Value elementwiseOutput() {
     Value best;
-    for (auto [input, map] : llvm::zip_equal(inputs, inputMaps))
-      if (input.getType() == domain && map.isIdentity() && (!best || (isa<BlockArgument>(input) && !isa<BlockArgument>(best))))
+    for (auto [input, map] : llvm::zip_equal(inputs, inputMaps)) {
+      if (input.getType() != domain || !map.isIdentity())
+        continue;
+      auto argument = dyn_cast<BlockArgument>(input);
+      if (argument && isCarriedTo(root->getResult(0), argument))
+        return input;
+      if (!argument && !best)
         best = input;
+    }
     return best ? best : tensor::EmptyOp::create(b, domain.getShape(), domain.getElementType()).getResult();
+  }
+
+  /// Whether `value`, or what is computed in its place, is the next value of a loop's `argument`.
+  static bool isCarriedTo(Value value, BlockArgument argument) {
+    return llvm::any_of(value.getUses(), [&](OpOperand &use) {
+      if (auto loop = dyn_cast<scf::ForOp>(use.getOwner()->getParentOp()); loop && isa<scf::YieldOp>(use.getOwner()))
+        return argument == loop.getRegionIterArg(use.getOperandNumber());
+      auto generic = dyn_cast<linalg::GenericOp>(use.getOwner());
+      return generic && generic.isDpsInit(&use) && isCarriedTo(generic.getTiedOpResult(&use), argument);
+    });
   }
 
   Value reduceStart(ReduceOp reduce) {
@@ -229,6 +253,17 @@ void fillAtUses(Operation *op) {
   op->erase();
 }
 
+/// Moves an elementwise op whose operands do not change in the loops around it before them.
+void hoist(Operation *op) {
+  if (!isPure(op) || isa<BroadcastOp>(op))
+    return;
+  while (auto loop = dyn_cast<scf::ForOp>(op->getParentOp())) {
+    if (!llvm::all_of(op->getOperands(), [&](Value operand) { return loop.isDefinedOutsideOfLoop(operand); }) || op->getNumRegions() != 0)
+      return;
+    op->moveBefore(loop);
+  }
+}
+
 struct CpuFuseElementwisePass : tegula::impl::CpuFuseElementwisePassBase<CpuFuseElementwisePass> {
   void runOnOperation() override {
     SmallVector<Operation *> ops, splats;
@@ -241,6 +276,7 @@ struct CpuFuseElementwisePass : tegula::impl::CpuFuseElementwisePassBase<CpuFuse
         ops.push_back(op);
       return isa<MaskOp, ScoreOp>(op) ? WalkResult::skip() : WalkResult::advance();
     });
+    llvm::for_each(ops, hoist);
     // Users first: what is left of their producers has a user of another kind, or several.
     llvm::DenseSet<Operation *> gone;
     for (Operation *op : llvm::reverse(ops)) {

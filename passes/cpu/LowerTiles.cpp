@@ -1,7 +1,7 @@
 // tegula-cpu-lower-tiles: tile.kernel -> a function that runs every program of the grid.
 //
-// In: a tile program without softmax state ops. Out: func, scf, memref and linalg, with elementwise code on tiles left as it is. The one idea: a loop
-// writes what it carries back into the buffers that it started from, so that buffers can be allocated once, whatever a loop's trip count.
+// In: a tile program without softmax state ops. Out: func, scf, memref and linalg, with elementwise code on tiles left as it is. The one idea: the grid
+// becomes the outermost loops, and a matrix product the loop order that reads and writes rows.
 #include "passes/cpu/CpuManifest.h"
 #include "passes/cpu/CpuPasses.h"
 #include "passes/cpu/LowerMemory.h"
@@ -103,6 +103,8 @@ private:
 
 /// Moves the body of `kernel` into a function of the same arguments.
 FailureOr<func::FuncOp> makeFunction(KernelOp kernel) {
+  if (kernel.getSymName() == "malloc" || kernel.getSymName() == "free")
+    return kernel.emitOpError("the name '") << kernel.getSymName() << "' belongs to the C library on the CPU; give the item another name";
   FailureOr<DictionaryAttr> manifest = makeCpuManifest(kernel);
   if (failed(manifest))
     return failure();
@@ -150,28 +152,6 @@ LogicalResult expandGrid(func::FuncOp function) {
   return success();
 }
 
-/// Lets each loop yield the buffers that its carried tiles came in.
-void carryInPlace(func::FuncOp function) {
-  function.walk([](scf::ForOp loop) {
-    Operation *yield = loop.getBody()->getTerminator();
-    OpBuilder b(yield);
-    // A carried tile that moves to another place would be overwritten before it is read.
-    for (OpOperand &operand : yield->getOpOperands()) {
-      auto argument = dyn_cast<BlockArgument>(operand.get());
-      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
-      if (!type || !argument || argument.getOwner() != loop.getBody() ||
-          argument == loop.getRegionIterArg(operand.getOperandNumber()))
-        continue;
-      operand.set(bufferization::AllocTensorOp::create(b, yield->getLoc(), type, ValueRange(), /*copy=*/argument));
-    }
-    for (OpOperand &operand : yield->getOpOperands()) {
-      Value destination = loop.getRegionIterArg(operand.getOperandNumber());
-      if (isa<RankedTensorType>(operand.get().getType()) && operand.get() != destination)
-        operand.set(bufferization::MaterializeInDestinationOp::create(b, yield->getLoc(), operand.get(), destination).getResult());
-    }
-  });
-}
-
 struct CpuLowerTilesPass : tegula::impl::CpuLowerTilesPassBase<CpuLowerTilesPass> {
   void getDependentDialects(DialectRegistry &registry) const override {
     CpuLowerTilesPassBase::getDependentDialects(registry);
@@ -188,7 +168,6 @@ struct CpuLowerTilesPass : tegula::impl::CpuLowerTilesPassBase<CpuLowerTilesPass
       patterns.add<LowerForBlocks, LowerDot>(&getContext());
       populateLowerMemoryPatterns(patterns);
       walkAndApplyPatterns(*function, std::move(patterns));
-      carryInPlace(*function);
     }
   }
 };

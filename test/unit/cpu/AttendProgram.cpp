@@ -2,7 +2,6 @@
 #include "test/unit/cpu/AttendProgram.h"
 
 #include <cmath>
-#include <limits>
 #include <sstream>
 #include <utility>
 
@@ -112,31 +111,4 @@ std::string AttendProgram::text() const {
   for (const auto &[name, value] : values)
     replaceAll(result, name, value);
   return result;
-}
-
-void tegula::test::denseAttention(const AttendShape &shape, bool causal, const HostTensor &q, const HostTensor &k, const HostTensor &v,
-                          HostTensor &output, HostTensor &lse) {
-  int64_t headDim = q.sizes()[3], valueDim = v.sizes()[3];
-  std::vector<double> scores(shape.keys);
-  lse.forEach([&](const std::vector<int64_t> &row) {
-    int64_t b = row[0], h = row[1], i = row[2], g = h / (shape.heads / shape.groups);
-    int64_t visible = causal ? std::max<int64_t>(0, std::min(shape.keys, i + shape.keys - shape.queries + 1)) : shape.keys;
-    double max = -std::numeric_limits<double>::infinity(), sum = 0;
-    for (int64_t j = 0; j != visible; ++j) {
-      double dot = 0;
-      for (int64_t d = 0; d != headDim; ++d)
-        dot += q.get({b, h, i, d}) * k.get({b, g, j, d});
-      scores[j] = dot / std::sqrt(static_cast<double>(headDim));
-      max = std::max(max, scores[j]);
-    }
-    for (int64_t j = 0; j != visible; ++j)
-      sum += std::exp(scores[j] - max);
-    for (int64_t e = 0; e != valueDim; ++e) {
-      double value = 0;
-      for (int64_t j = 0; j != visible; ++j)
-        value += std::exp(scores[j] - max) / sum * v.get({b, g, j, e});
-      output.set({b, h, i, e}, value);
-    }
-    lse.set(row, visible == 0 ? -std::numeric_limits<double>::infinity() : max + std::log(sum));
-  });
 }

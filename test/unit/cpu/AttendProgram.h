@@ -1,13 +1,10 @@
-// A hand-written tile program of attention, at any tile size, and the dense loops that it is compared with.
+// A hand-written tile program of attention, at any tile size.
 #pragma once
 
-#include "test/unit/cpu/HostTensor.h"
+#include <cstdint>
+#include <string>
 
 namespace tegula::test {
-
-struct AttendShape {
-  int64_t batch = 1, heads = 1, groups = 1, queries = 1, keys = 1;
-};
 
 struct AttendProgram {
   std::string type = "f64"; // of q, k, v and o
@@ -17,9 +14,5 @@ struct AttendProgram {
   /// The text of `tile.kernel @attend`: q, k, v -> o, lse. Scale 1/sqrt(headDim); causal is aligned at the last query and key.
   std::string text() const;
 };
-
-/// Dense attention in double: fills `output` and `lse` from q, k and v.
-void denseAttention(const AttendShape &shape, bool causal, const HostTensor &q, const HostTensor &k, const HostTensor &v, HostTensor &output,
-                    HostTensor &lse);
 
 } // namespace tegula::test

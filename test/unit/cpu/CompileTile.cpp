@@ -1,6 +1,7 @@
 #include "test/unit/cpu/CompileTile.h"
 
 #include "dialect/tile/TileDialect.h"
+#include "passes/Passes.h"
 #include "passes/cpu/CpuPasses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -26,6 +27,7 @@ std::unique_ptr<tegula::CpuKernel> tegula::test::compileTile(const std::string &
     return nullptr;
   }
   PassManager pm(context);
+  pm.addNestedPass<tile::KernelOp>(createExpandSoftmaxPass());
   buildCpuPipeline(pm);
   if (failed(pm.run(*module))) {
     ADD_FAILURE() << "the pipeline failed on:\n" << text;

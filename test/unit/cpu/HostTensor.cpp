@@ -1,8 +1,9 @@
-// Elements are converted by llvm::APFloat, which shares no code with what kernels do.
+// Elements are rounded by llvm::APFloat, which shares no code with what kernels do.
 #include "test/unit/cpu/HostTensor.h"
 
 #include "llvm/ADT/APFloat.h"
 #include "llvm/ADT/APInt.h"
+#include <bit>
 #include <cstring>
 #include <random>
 
@@ -27,6 +28,8 @@ static const llvm::fltSemantics &semantics(ElementType type) {
 }
 
 static uint64_t encode(double value, ElementType type) {
+  if (type == ElementType::f64)
+    return std::bit_cast<uint64_t>(value);
   if (!rt::isFloat(type))
     return static_cast<uint64_t>(static_cast<int64_t>(value));
   llvm::APFloat number(value);
@@ -36,6 +39,8 @@ static uint64_t encode(double value, ElementType type) {
 }
 
 static double decode(uint64_t bits, ElementType type) {
+  if (type == ElementType::f64)
+    return std::bit_cast<double>(bits);
   unsigned width = 8 * rt::elementSize(type);
   llvm::APInt integer(width, bits);
   if (!rt::isFloat(type))

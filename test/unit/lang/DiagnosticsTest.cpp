@@ -383,6 +383,16 @@ TEST(Diagnostics, Clauses) {
        "t.tg:2:9: error: `!` takes bools, but got i32; write a comparison\n"},
       {"score s * true", "t.tg:2:13: error: `*` takes numbers, but got bool; "
                          "write `i32(...)` to count it as 0 or 1\n"},
+      {"static H = 5, G = 2",
+       "t.tg:1:20: error: `H` is 5, which is no multiple of `G` = 2; each key "
+       "head serves as many query heads\n"
+       "t.tg:1:35: note: key heads\n"},
+      {"static G = 0",
+       "t.tg:1:35: error: `G` is 0, but an item has at least one key head\n"},
+      {"static H = 4, G = 0",
+       "t.tg:1:20: error: `H` is 4, which is no multiple of `G` = 0; each key "
+       "head serves as many query heads\n"
+       "t.tg:1:35: note: key heads\n"},
   };
   for (const Case &c : cases) {
     Analysis a(itemWith(c.text));

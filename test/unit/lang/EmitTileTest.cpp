@@ -71,7 +71,7 @@ TEST(EmitTile, Signature) {
         "%arg12: i64 {tile.dim = \"M\"}, %arg13: i64 {tile.dim = \"G\"}, "
         "%arg14: i64 {tile.dim = \"N\"}, %arg15: i64 {tile.dim = \"ND\"}, "
         "%arg16: i64 {tile.dim = \"P\"})",
-        "tile.requires = [{expr = \"(&& (== M N) (|| (> W 0) f))\", place = "
+        "{expr = \"(&& (== M N) (|| (> W 0) f))\", place = "
         "\"t.tg:2:87\", text = \"M == N && (W > 0 || f)\"}]"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
 }

@@ -12,6 +12,15 @@ using namespace tegula::lang;
 
 namespace {
 
+std::string signature(const Item &item) {
+  std::string names;
+  for (const Argument &argument : item.signature)
+    names += (argument.isTensor ? item.tensors[argument.number].name
+                                : item.scalars[argument.number].name) +
+             " ";
+  return names;
+}
+
 TEST(Item, ChainAddsUpAndReplaces) {
   Analysis a(
       itemWith("param c: f32 scale 0.5 score s + c mask i >= j") +
@@ -25,12 +34,7 @@ TEST(Item, ChainAddsUpAndReplaces) {
   EXPECT_EQ(a.item->scale->real, 0.25);
   EXPECT_EQ(a.item->headDim(), 128);
   EXPECT_EQ(a.item->valueDim(), 64);
-  std::string signature;
-  for (const Argument &argument : a.item->signature)
-    signature += (argument.isTensor ? a.item->tensors[argument.number].name
-                                    : a.item->scalars[argument.number].name) +
-                 " ";
-  EXPECT_EQ(signature, "q k v c W o lse ");
+  EXPECT_EQ(signature(*a.item), "q k v c W o lse ");
 }
 
 TEST(Item, DimsInOrderOfFirstAppearance) {
@@ -164,9 +168,38 @@ TEST(Item, PrefixText) {
                       "p * N < 0.5 && !(M / 2 == ceildiv(N, 2)) "
                       "mask W > j score s * p"));
   ASSERT_TRUE(a.item) << a.messages();
-  EXPECT_EQ(prefixText(*a.item, *a.item->requirements[0].value),
+  EXPECT_EQ(prefixText(*a.item, *a.item->requirements.back().value),
             "(&& (&& (>= (- (min M N) 1) (% (neg W) 3)) (< (* p (+ 0.0 N)) "
             "0.5)) (! (== (/ M 2) (ceildiv N 2))))");
+}
+
+TEST(Item, InputsThatAreNotReadLeaveTheSignature) {
+  std::string base =
+      "attention a(q: T[B,H,M,D], c: f32, k: T[B,G,N,D], t: f32[H], v: "
+      "T[B,G,N,E], u: f32[P]) -> (o: T[B,H,M,E]) {\n"
+      "  static D = 64, E = 64, T = bf16 scale c * t[h] * u[0] }\n"
+      "attention b = a with { scale 0.5 }\n";
+  Analysis a(base, "a"), b(base, "b");
+  ASSERT_TRUE(a.item) << a.messages();
+  ASSERT_TRUE(b.item) << b.messages();
+  EXPECT_EQ(signature(*a.item), "q c k t v u o ");
+  // Only u says what P is.
+  EXPECT_EQ(signature(*b.item), "q k v u o ");
+}
+
+TEST(Item, KeyHeadsDivideQueryHeads) {
+  Analysis open(itemWith(""));
+  ASSERT_TRUE(open.item) << open.messages();
+  ASSERT_EQ(open.item->requirements.size(), 1u);
+  const Requirement &r = open.item->requirements[0];
+  EXPECT_EQ(r.text, "H % G == 0");
+  EXPECT_EQ(prefixText(*open.item, *r.value),
+            "(|| (== H 0) (&& (> G 0) (== (% H G) 0)))");
+  Analysis one(itemWith("static G = 1"));
+  ASSERT_TRUE(one.item) << one.messages();
+  EXPECT_TRUE(one.item->requirements.empty());
+  Analysis both(itemWith("static G = 4, H = 12"));
+  EXPECT_TRUE(both.item) << both.messages();
 }
 
 TEST(Item, FixesApply) {

@@ -1,0 +1,106 @@
+//===- CApiTest.cpp - the C interface -------------------------------------===//
+#include "Causal.h"
+#include "FakeDriver.h"
+#include "runtime/tegula.h"
+
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace tegula::rt::test;
+
+static tegula_tensor view(uint64_t address, tegula_type type, int rank,
+                          const int64_t *sizes) {
+  FakeMemory memory;
+  fakeDriver().memory[address] = memory;
+  return {reinterpret_cast<void *>(address), type, rank, sizes, nullptr};
+}
+
+TEST(CApi, LoadSetLaunch) {
+  fakeDriver().clear();
+  std::string manifest = pipelinedManifest(), direct = directManifest();
+  tegula_kernel *kernel = nullptr;
+  ASSERT_EQ(tegula_kernel_load_pair(manifest.c_str(), pipelinedImage.data(),
+                                    pipelinedImage.size(), direct.c_str(),
+                                    directImage.data(), directImage.size(), 0,
+                                    &kernel),
+            TEGULA_OK)
+      << tegula_last_error();
+  tegula_args *args = nullptr;
+  ASSERT_EQ(tegula_args_create(kernel, &args), TEGULA_OK);
+
+  int64_t queries[] = {2, 8, 300, 128}, keys[] = {2, 2, 400, 128},
+          starts[] = {3};
+  tegula_tensor q = view(0x1000, TEGULA_BF16, 4, queries);
+  tegula_tensor k = view(0x2000, TEGULA_BF16, 4, keys);
+  tegula_tensor v = view(0x3000, TEGULA_BF16, 4, keys);
+  tegula_tensor s = view(0x4000, TEGULA_I32, 1, starts);
+  tegula_tensor o = view(0x5000, TEGULA_BF16, 4, queries);
+  EXPECT_EQ(tegula_args_set_tensor(args, "q", &q), TEGULA_OK);
+  EXPECT_EQ(tegula_args_set_tensor(args, "k", &k), TEGULA_OK);
+  EXPECT_EQ(tegula_args_set_tensor(args, "v", &v), TEGULA_OK);
+  EXPECT_EQ(tegula_args_set_tensor(args, "starts", &s), TEGULA_OK);
+  EXPECT_EQ(tegula_args_set_tensor(args, "o", &o), TEGULA_OK);
+  EXPECT_EQ(tegula_args_set_tensor(args, "lse", nullptr), TEGULA_OK);
+  EXPECT_EQ(tegula_args_set_int(args, "W", 64), TEGULA_OK);
+  EXPECT_EQ(tegula_args_set_float(args, "cap", 30), TEGULA_OK);
+  EXPECT_EQ(tegula_kernel_prepare(kernel, nullptr), TEGULA_OK);
+
+  tegula_launch_report report;
+  EXPECT_EQ(tegula_launch(kernel, args, nullptr, &report), TEGULA_OK)
+      << tegula_last_error();
+  EXPECT_EQ(report.form, TEGULA_PIPELINED);
+  EXPECT_STREQ(report.reason, "");
+  int64_t broadcast[] = {0, 0, 128, 1};
+  k.strides = broadcast;
+  EXPECT_EQ(tegula_args_set_tensor(args, "k", &k), TEGULA_OK);
+  EXPECT_EQ(tegula_choose(kernel, args, &report), TEGULA_OK);
+  EXPECT_EQ(report.form, TEGULA_DIRECT);
+  EXPECT_STREQ(report.reason, "`k` is broadcast (stride 0) along axis 0");
+  EXPECT_EQ(tegula_launch(kernel, args, nullptr, nullptr), TEGULA_OK);
+  EXPECT_EQ(fakeDriver().launches.size(), 2u);
+
+  tegula_args_destroy(args);
+  tegula_kernel_destroy(kernel);
+  fakeDriver().memory.clear();
+}
+
+TEST(CApi, MistakesHaveACodeAndAText) {
+  tegula_kernel *kernel = nullptr;
+  EXPECT_EQ(tegula_kernel_load("{}", "x", 1, 0, &kernel),
+            TEGULA_INVALID_ARGUMENT);
+  EXPECT_EQ(kernel, nullptr);
+  EXPECT_STREQ(tegula_last_error(), "manifest: `version`: expected an integer "
+                                    "from 1 to 1, but got nothing");
+  EXPECT_EQ(tegula_kernel_load(nullptr, "x", 1, 0, &kernel),
+            TEGULA_INVALID_ARGUMENT);
+  EXPECT_EQ(tegula_launch(nullptr, nullptr, nullptr, nullptr),
+            TEGULA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tegula_last_error(),
+               "expected pointers that are not null for kernel and args");
+  EXPECT_STREQ(tegula_status_name(TEGULA_DRIVER_ERROR), "driver error");
+  // The text belongs to the thread.
+  std::thread([] { EXPECT_STREQ(tegula_last_error(), ""); }).join();
+
+  std::string manifest = directManifest();
+  ASSERT_EQ(tegula_kernel_load(manifest.c_str(), directImage.data(),
+                               directImage.size(), 0, &kernel),
+            TEGULA_OK);
+  tegula_args *args = nullptr;
+  ASSERT_EQ(tegula_args_create(kernel, &args), TEGULA_OK);
+  int64_t sizes[] = {1};
+  tegula_tensor bad = {nullptr, static_cast<tegula_type>(77), 1, sizes,
+                       nullptr};
+  EXPECT_EQ(tegula_args_set_tensor(args, "q", &bad), TEGULA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tegula_last_error(), "`q`: there is no element type 77");
+  bad.type = TEGULA_F16;
+  bad.rank = 99;
+  EXPECT_EQ(tegula_args_set_tensor(args, "q", &bad), TEGULA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tegula_last_error(),
+               "`q`: expected a rank of 0 to 8, but got 99");
+  EXPECT_EQ(tegula_launch(kernel, args, nullptr, nullptr),
+            TEGULA_INVALID_ARGUMENT);
+  tegula_args_destroy(args);
+  tegula_kernel_destroy(kernel);
+  tegula_args_destroy(nullptr);
+  tegula_kernel_destroy(nullptr);
+}

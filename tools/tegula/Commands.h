@@ -1,0 +1,18 @@
+//===- Commands.h - the subcommands -----------------------------*- C++ -*-===//
+//
+// Each does what its options say and returns an error with an exit code.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tools/tegula/Options.h"
+
+namespace tegula::tool {
+
+/// `tegula compile`.
+llvm::Error runCompile(const CompileOptions &options);
+
+/// `tegula run`.
+llvm::Error runRun(const RunOptions &options);
+
+} // namespace tegula::tool

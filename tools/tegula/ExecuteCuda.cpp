@@ -1,0 +1,184 @@
+//===- ExecuteCuda.cpp - compiled items on a GPU --------------------------===//
+//
+// Tensors go to the GPU with their guard zones and come back with them, so that
+// a write outside of an output is seen on the host. Launches are timed with
+// events.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/tegula/Execute.h"
+#include "tools/tegula/ExecuteShared.h"
+#include "tools/tegula/Failure.h"
+
+#include "codegen/Compiler.h"
+#include "runtime/Device.h"
+#include "runtime/KernelSet.h"
+
+#include <algorithm>
+
+using namespace tegula;
+using namespace tegula::tool;
+
+namespace {
+class CudaExecutable : public Executable {
+public:
+  CudaExecutable(Compiler &compiler, CompileRequest request)
+      : compiler(compiler), request(std::move(request)) {}
+
+  llvm::Error initialise();
+  llvm::Expected<Execution> run(Problem &problem, int runs) override;
+
+private:
+  llvm::Expected<std::shared_ptr<rt::Kernel>>
+  compileKernel(const CompileRequest &kernelRequest, CompileResult &result);
+  rt::Result<std::shared_ptr<rt::Kernel>> makeDirect();
+  bool formIsOpen() const;
+  llvm::Expected<double> timeOne(const rt::Arguments &arguments,
+                                 const rt::Stream &stream,
+                                 rt::LaunchReport &report);
+
+  Compiler &compiler;
+  const CompileRequest request;
+  const rt::Device *device = nullptr;
+  std::shared_ptr<rt::Kernel> preferred, direct;
+  std::shared_ptr<rt::KernelSet> kernels;
+};
+} // namespace
+
+/// Turns a Status or Result that failed into the error to return.
+#define RETURN_IF_FAILED(expr)                                                 \
+  if (rt::Status status = (expr); !status.ok())                                \
+  return statusError(status)
+
+llvm::Expected<std::shared_ptr<rt::Kernel>>
+CudaExecutable::compileKernel(const CompileRequest &kernelRequest,
+                              CompileResult &result) {
+  CompileRequest forGpu = kernelRequest;
+  bool assemble = !findPtxas().empty();
+  forGpu.stopAfter = assemble ? Stage::Cubin : Stage::Ptx;
+  result = compiler.compile(forGpu);
+  if (!result)
+    return compileError(result);
+  if (!assemble)
+    result.diagnostics +=
+        "remark: ptxas was not found; the driver assembles the PTX\n";
+  auto kernel =
+      rt::Kernel::load(result.manifest, assemble ? result.cubin : result.ptx);
+  if (!kernel.ok())
+    return statusError(kernel.status());
+  return *kernel;
+}
+
+bool CudaExecutable::formIsOpen() const {
+  return request.startFrom <= Stage::Attention &&
+         llvm::none_of(request.schedule, [](llvm::StringRef field) {
+           return field.split('=').first.trim() == "form";
+         });
+}
+
+rt::Result<std::shared_ptr<rt::Kernel>> CudaExecutable::makeDirect() {
+  CompileRequest other = request;
+  other.schedule = {"form=direct"};
+  CompileResult result;
+  auto kernel = compileKernel(other, result);
+  if (kernel) {
+    direct = *kernel;
+    return direct;
+  }
+  std::string text;
+  llvm::raw_string_ostream(text) << kernel.takeError();
+  return rt::internalError("the direct kernel: " + text);
+}
+
+llvm::Error CudaExecutable::initialise() {
+  auto found = rt::Device::get(0);
+  if (!found.ok())
+    return statusError(found.status());
+  device = *found;
+  CompileResult result;
+  auto kernel = compileKernel(request, result);
+  if (!kernel)
+    return kernel.takeError();
+  preferred = *kernel;
+  diagnostics = result.diagnostics;
+  stageTimes = stageTimesText(result);
+  rt::KernelProvider provider;
+  if (formIsOpen() && preferred->manifest().form != rt::Form::direct)
+    provider = [this] { return makeDirect(); };
+  auto set = rt::KernelSet::create(preferred, nullptr, provider);
+  if (!set.ok())
+    return statusError(set.status());
+  kernels = *set;
+  return llvm::Error::success();
+}
+
+llvm::Expected<double> CudaExecutable::timeOne(const rt::Arguments &arguments,
+                                               const rt::Stream &stream,
+                                               rt::LaunchReport &report) {
+  auto begin = rt::Event::create(*device), end = rt::Event::create(*device);
+  if (!begin.ok() || !end.ok())
+    return statusError(begin.ok() ? end.status() : begin.status());
+  RETURN_IF_FAILED(begin->record(stream));
+  RETURN_IF_FAILED(kernels->launch(stream.handle(), arguments, &report));
+  RETURN_IF_FAILED(end->record(stream));
+  RETURN_IF_FAILED(stream.synchronize());
+  auto passed = end->since(*begin);
+  if (!passed.ok())
+    return statusError(passed.status());
+  return *passed;
+}
+
+llvm::Expected<Execution> CudaExecutable::run(Problem &problem, int runs) {
+  auto stream = rt::Stream::create(*device);
+  if (!stream.ok())
+    return statusError(stream.status());
+  std::vector<rt::Buffer> buffers;
+  for (Tensor &tensor : problem.tensors) {
+    auto storage = tensor.wholeStorage();
+    auto buffer = rt::Buffer::allocate(*device, storage.size());
+    if (!buffer.ok())
+      return statusError(buffer.status());
+    RETURN_IF_FAILED(buffer->upload(storage.data(), storage.size(), *stream));
+    buffers.push_back(std::move(*buffer));
+  }
+  rt::Arguments arguments = kernels->arguments();
+  if (llvm::Error error = setArguments(problem, arguments, [&](unsigned n) {
+        return static_cast<std::byte *>(buffers[n].data()) +
+               Tensor::guardBytes();
+      }))
+    return error;
+
+  // Without a count: one cold launch, then for up to half a second.
+  rt::LaunchReport report;
+  Execution execution;
+  int count = runs;
+  auto cold = timeOne(arguments, *stream, report);
+  if (!cold)
+    return cold.takeError();
+  if (runs == 0)
+    count =
+        static_cast<int>(std::clamp(500 / std::max(*cold, 0.001), 3.0, 20.0));
+  for (int run = 0; run < count; ++run) {
+    auto time = timeOne(arguments, *stream, report);
+    if (!time)
+      return time.takeError();
+    execution.milliseconds.push_back(*time);
+  }
+  for (auto [tensor, buffer] : llvm::zip(problem.tensors, buffers)) {
+    auto storage = tensor.wholeStorage();
+    RETURN_IF_FAILED(buffer.download(storage.data(), storage.size(), *stream));
+  }
+  execution.device = device->name;
+  execution.reason = report.reason;
+  bool isDirect = direct && report.form == rt::Form::direct;
+  execution.schedule = (isDirect ? direct : preferred)->manifest().schedule;
+  return execution;
+}
+
+llvm::Expected<std::unique_ptr<Executable>>
+tegula::tool::compileForCuda(Compiler &compiler,
+                             const CompileRequest &request) {
+  auto executable = std::make_unique<CudaExecutable>(compiler, request);
+  if (llvm::Error error = executable->initialise())
+    return error;
+  return executable;
+}

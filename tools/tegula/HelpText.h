@@ -1,0 +1,90 @@
+//===- HelpText.h - what --help teaches -------------------------*- C++ -*-===//
+//
+// The prose of `tegula --help`, `tegula compile --help`, `tegula run --help`.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+namespace tegula::tool::help {
+
+inline constexpr char title[] = "Tegula: a compiler for attention kernels\n";
+
+inline constexpr char overview[] = R"(
+FIRST STEPS:
+
+  Write a variant in a few lines, causal.tg:
+
+    attention causal(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E])
+        -> (o: T[B,H,M,E], lse: f32[B,H,M]) {
+      static D = 128, E = 128, T = bf16
+      mask i + (N - M) >= j
+    }
+
+  Run it on random tensors and compare with dense attention in float64:
+
+    tegula run causal.tg --size B=1,H=8,G=2,M=300,N=300 --check
+
+  See the code that it becomes, at any stage:
+
+    tegula compile causal.tg --emit=tile
+    tegula compile causal.tg --emit=ptx -o causal.ptx
+
+  `tegula COMMAND --help` lists a command's options and more examples.
+
+EXIT CODES:
+
+  0 done; 1 the source or an argument is wrong; 2 the command line is wrong;
+  3 the check failed; 4 something that this machine lacks (GPU, ptxas, memory,
+  driver); 70 an internal error, with a reproducer
+)";
+
+inline constexpr char compileSummary[] =
+    "Turn an item into code, or into the text of a stage on the way";
+
+inline constexpr char compileExamples[] = R"(
+EXAMPLES:
+
+  tegula compile causal.tg                             PTX to standard output
+  tegula compile causal.tg --emit=cubin -o causal.cubin
+  tegula compile variants.tg --item softcap -D D=64 -D T=f16 --emit=ptx,manifest -o out
+  tegula compile causal.tg --emit=warp --schedule form=pipelined,block_n=64
+  tegula compile causal.tg --dump-dir stages --time    every stage's text, and its time
+
+  Any stage's text can be saved, edited and fed back:
+
+  tegula compile causal.tg --emit=warp -o edited.mlir
+  tegula compile edited.mlir --start-from=warp --emit=ptx
+
+STAGES, in order:
+
+  source attention tile warp nvvm ptx cubin; cpu branches off after tile
+)";
+
+inline constexpr char runSummary[] =
+    "Compile an item, run it on tensors, check it and report";
+
+inline constexpr char runExamples[] = R"(
+EXAMPLES:
+
+  tegula run causal.tg --size B=1,H=8,G=2,M=300,N=300 --check
+  tegula run variants.tg --item window --size B=2,H=4,G=4,M=1,N=4096 --arg W=512 --target cpu --json
+  tegula run causal.tg --arg q=@q.npy --arg k=@k.npy --arg v=@v.npy --out o=@o.npy --out lse=@lse.npy
+  tegula run causal.tg --size B=1,H=16,G=16,M=16384,N=16384 --schedule form=pipelined
+
+NOTES:
+
+  Lengths that are static or that follow from a file need no --size. A scalar
+  needs --arg; a tensor without one is filled from the seed, the same numbers
+  on every machine (sorted and in range where its declaration says so).
+
+  Files hold tensors in the declared order of axes, [B, H, M, D] for q, whatever
+  --layout says: that is how they lie in the kernel's memory. A bf16 file has
+  dtype V2, as ml_dtypes writes it, or uint16 with the bits.
+
+  The tolerance of --check is twice the error of a plain implementation in the
+  inputs' type (f32 softmax) plus one rounding of the output. Large problems are
+  checked on a spread of rows; the report says on how many. TFLOP/s count the
+  pairs of query and key that the mask leaves.
+)";
+
+} // namespace tegula::tool::help

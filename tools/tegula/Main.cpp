@@ -1,0 +1,21 @@
+//===- Main.cpp - the tegula command --------------------------------------===//
+//
+// Parses the command line, runs a subcommand, ends with its exit code.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/tegula/Commands.h"
+#include "tools/tegula/Failure.h"
+
+#include "llvm/Support/InitLLVM.h"
+
+using namespace tegula::tool;
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  llvm::Expected<CommandLine> commandLine = parseCommandLine(argc, argv);
+  if (!commandLine)
+    return reportError(commandLine.takeError());
+  if (commandLine->compile)
+    return reportError(runCompile(*commandLine->compile));
+  return reportError(runRun(*commandLine->run));
+}

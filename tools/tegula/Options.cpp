@@ -1,0 +1,391 @@
+//===- Options.cpp - the command line -------------------------------------===//
+//
+// The options as LLVM command line objects, one subcommand each, and their
+// translation into the plain structs of Options.h.
+//
+//===----------------------------------------------------------------------===//
+#include "tools/tegula/Options.h"
+#include "tools/tegula/Failure.h"
+#include "tools/tegula/HelpText.h"
+
+#include "passes/Stages.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace tegula;
+using namespace tegula::tool;
+using llvm::StringRef;
+using llvm::Twine;
+namespace cl = llvm::cl;
+
+namespace {
+cl::OptionCategory category("Options");
+
+/// The options of one subcommand. Objects of the cl library register
+/// themselves, so they are made when the command line is parsed and not before:
+/// other programs that link the tool's library keep their own command line.
+struct CommonFlags {
+  explicit CommonFlags(cl::SubCommand &command)
+      : file(cl::Positional, cl::desc("FILE.tg"), cl::sub(command),
+             cl::cat(category)),
+        item("item", cl::desc("The item to take, where the file has several"),
+             cl::value_desc("NAME"), cl::sub(command), cl::cat(category)),
+        defines("D", cl::desc("Set a static: -D D=64 -D T=f16"),
+                cl::value_desc("NAME=VALUE"), cl::Prefix, cl::sub(command),
+                cl::cat(category)),
+        arch("arch", cl::desc("GPU architecture (default: sm_90a)"),
+             cl::value_desc("ARCH"), cl::sub(command), cl::cat(category)),
+        schedule(
+            "schedule",
+            cl::desc("Fix fields of the schedule: form=direct, block_m=64"),
+            cl::value_desc("FIELD=VALUE,..."), cl::CommaSeparated,
+            cl::sub(command), cl::cat(category)),
+        debug("debug",
+              cl::desc("Check table indices and declarations at run "
+                       "time (not supported yet)"),
+              cl::sub(command), cl::cat(category)),
+        time("time", cl::desc("Print the time of each stage to stderr"),
+             cl::sub(command), cl::cat(category)) {}
+
+  llvm::Error read(CommonOptions &options) const;
+
+  cl::opt<std::string> file, item;
+  cl::list<std::string> defines;
+  cl::opt<std::string> arch;
+  cl::list<std::string> schedule;
+  cl::opt<bool> debug, time;
+};
+
+struct CompileFlags : CommonFlags {
+  explicit CompileFlags(cl::SubCommand &command)
+      : CommonFlags(command),
+        emit("emit",
+             cl::desc("What to write: a stage (attention, tile, warp, nvvm, "
+                      "ptx, cubin, cpu) or manifest; several give a folder"),
+             cl::value_desc("STAGE"), cl::CommaSeparated, cl::sub(command),
+             cl::cat(category)),
+        stopAfter("stop-after", cl::desc("End after this stage and write it"),
+                  cl::value_desc("STAGE"), cl::sub(command), cl::cat(category)),
+        startFrom(
+            "start-from",
+            cl::desc("FILE is the text of this stage, as --emit wrote it"),
+            cl::value_desc("STAGE"), cl::sub(command), cl::cat(category)),
+        dumpDir("dump-dir", cl::desc("Write the text after each stage here"),
+                cl::value_desc("DIR"), cl::sub(command), cl::cat(category)),
+        output("o",
+               cl::desc("The file to write, or for several files a folder "
+                        "(default: standard output)"),
+               cl::value_desc("PATH"), cl::sub(command), cl::cat(category)) {}
+
+  llvm::Expected<CompileOptions> read() const;
+
+  cl::list<std::string> emit;
+  cl::opt<std::string> stopAfter, startFrom, dumpDir, output;
+};
+
+struct RunFlags : CommonFlags {
+  explicit RunFlags(cl::SubCommand &command)
+      : CommonFlags(command),
+        size("size", cl::desc("Lengths: B=1,H=8,G=2,M=300,N=300"),
+             cl::value_desc("DIM=LENGTH,..."), cl::CommaSeparated,
+             cl::sub(command), cl::cat(category)),
+        layout("layout",
+               cl::desc("How q, k, v, o lie in memory: bhsd (default) or bshd"),
+               cl::value_desc("LAYOUT"), cl::init("bhsd"), cl::sub(command),
+               cl::cat(category)),
+        arguments("arg",
+                  cl::desc("A scalar's value, one value for all of a tensor, "
+                           "or a tensor from a file"),
+                  cl::value_desc("NAME=VALUE|NAME=@file.npy"), cl::sub(command),
+                  cl::cat(category)),
+        outputs("out", cl::desc("Write an output to a file"),
+                cl::value_desc("NAME=@file.npy"), cl::sub(command),
+                cl::cat(category)),
+        target("target",
+               cl::desc("cpu or cuda (default: cuda where there is a GPU)"),
+               cl::value_desc("TARGET"), cl::sub(command), cl::cat(category)),
+        check("check",
+              cl::desc("Compare with dense attention in float64; a result "
+                       "outside of the tolerance ends in exit code 3"),
+              cl::sub(command), cl::cat(category)),
+        json("json", cl::desc("Print the report as one JSON object"),
+             cl::sub(command), cl::cat(category)),
+        grad("grad", cl::desc("Gradients (not supported yet)"),
+             cl::sub(command), cl::cat(category)),
+        seed("seed", cl::desc("Seed of tensors that --arg does not give"),
+             cl::value_desc("K"), cl::init(0), cl::sub(command),
+             cl::cat(category)),
+        logitOffset(
+            "logit-offset",
+            cl::desc("Add X to every score: `o` stays, `lse` moves by X"),
+            cl::value_desc("X"), cl::sub(command), cl::cat(category)),
+        replace("replace",
+                cl::desc("Run the text of a later stage, as compile wrote it "
+                         "and you edited it; FILE.tg still says what is right"),
+                cl::value_desc("STAGE=PATH"), cl::sub(command),
+                cl::cat(category)),
+        runs("runs", cl::desc("Timed launches (default: 1 to 20, by length)"),
+             cl::value_desc("COUNT"), cl::init(0), cl::sub(command),
+             cl::cat(category)) {}
+
+  llvm::Expected<RunOptions> read() const;
+
+  cl::list<std::string> size;
+  cl::opt<std::string> layout;
+  cl::list<std::string> arguments, outputs;
+  cl::opt<std::string> target;
+  cl::opt<bool> check, json, grad;
+  cl::opt<uint64_t> seed;
+  cl::opt<std::string> logitOffset, replace;
+  cl::opt<int> runs;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// From flags to structs
+//===----------------------------------------------------------------------===//
+
+/// Splits NAME=VALUE.
+static llvm::Error addPair(StringRef option, StringRef text, Pairs &pairs) {
+  auto [name, value] = text.split('=');
+  if (name.empty() || !text.contains('='))
+    return usageError("expected " + option + " NAME=VALUE, but got '" + text +
+                      "'");
+  for (const auto &pair : pairs)
+    if (pair.first == name)
+      return usageError(Twine(option) + " gives '" + name + "' twice: '" +
+                        pair.second + "' and '" + value + "'");
+  pairs.emplace_back(name, value);
+  return llvm::Error::success();
+}
+
+static llvm::Error addPairs(StringRef option,
+                            const cl::list<std::string> &texts, Pairs &pairs) {
+  for (const std::string &text : texts)
+    if (llvm::Error error = addPair(option, text, pairs))
+      return error;
+  return llvm::Error::success();
+}
+
+llvm::Error CommonFlags::read(CommonOptions &options) const {
+  if (file.empty())
+    return usageError("expected a file: FILE.tg, or '-' for standard input");
+  if (debug)
+    return usageError("--debug is not supported yet");
+  options.file = file;
+  options.item = item;
+  if (arch.getNumOccurrences())
+    options.arch = arch;
+  options.time = time;
+  if (llvm::Error error = addPairs("-D", defines, options.defines))
+    return error;
+  Pairs fields;
+  if (llvm::Error error = addPairs("--schedule", schedule, fields))
+    return error;
+  options.schedule.assign(schedule.begin(), schedule.end());
+  return llvm::Error::success();
+}
+
+/// The words that --emit knows beyond the stages.
+static bool isArtefact(StringRef name) { return name == "manifest"; }
+
+static llvm::Error checkStage(StringRef option, StringRef name) {
+  if (name.empty() || stageByName(name))
+    return llvm::Error::success();
+  if (name == "kernel" || name == "launch")
+    return usageError(Twine(option) + "=" + name + " is not supported yet");
+  return usageError("expected a stage (" + stageNames() +
+                    (option == "--emit" ? ", or manifest" : "") + ") for " +
+                    option + ", but got '" + name + "'");
+}
+
+llvm::Expected<CompileOptions> CompileFlags::read() const {
+  CompileOptions options;
+  if (llvm::Error error = CommonFlags::read(options))
+    return error;
+  options.emit.assign(emit.begin(), emit.end());
+  options.stopAfter = stopAfter;
+  options.startFrom = startFrom;
+  options.dumpDir = dumpDir;
+  options.output = output;
+  for (const std::string &name : options.emit)
+    if (!isArtefact(name))
+      if (llvm::Error error = checkStage("--emit", name))
+        return error;
+  if (llvm::Error error = checkStage("--stop-after", stopAfter))
+    return error;
+  if (llvm::Error error = checkStage("--start-from", startFrom))
+    return error;
+  if (!options.startFrom.empty() && options.startFrom != "source") {
+    const char *source = nullptr;
+    if (!options.item.empty())
+      source = "--item";
+    else if (!options.defines.empty())
+      source = "-D";
+    if (source)
+      return usageError(Twine(source) +
+                        " belongs to source text, but the file is the text of "
+                        "stage " +
+                        options.startFrom);
+  }
+  return options;
+}
+
+/// "8", "1k" is not accepted: lengths are plain numbers.
+static llvm::Error readSizes(const cl::list<std::string> &texts,
+                             RunOptions &options) {
+  Pairs pairs;
+  if (llvm::Error error = addPairs("--size", texts, pairs))
+    return error;
+  for (const auto &[name, text] : pairs) {
+    int64_t value;
+    if (StringRef(text).getAsInteger(10, value) || value < 0)
+      return usageError("expected a length of 0 or more for --size " + name +
+                        "=, but got '" + text + "'");
+    options.sizes.emplace_back(name, value);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<RunOptions> RunFlags::read() const {
+  RunOptions options;
+  if (llvm::Error error = CommonFlags::read(options))
+    return error;
+  if (grad)
+    return usageError("--grad is not supported yet: there is no backward pass");
+  if (llvm::Error error = readSizes(size, options))
+    return error;
+  if (layout != "bhsd" && layout != "bshd")
+    return usageError("expected --layout bhsd or bshd, but got '" + layout +
+                      "'");
+  options.layout = layout == "bhsd" ? Layout::bhsd : Layout::bshd;
+  if (llvm::Error error = addPairs("--arg", arguments, options.arguments))
+    return error;
+  if (llvm::Error error = addPairs("--out", outputs, options.outputs))
+    return error;
+  for (auto &[name, path] : options.outputs) {
+    path = StringRef(path).ltrim('@').str();
+    if (path.empty())
+      return usageError("expected --out " + name +
+                        "=@file.npy, but the path is empty");
+  }
+  if (target == "cpu")
+    options.target = RunTarget::cpu;
+  else if (target == "cuda")
+    options.target = RunTarget::cuda;
+  else if (target.getNumOccurrences())
+    return usageError("expected --target cpu or cuda, but got '" + target +
+                      "'");
+  if (options.target == RunTarget::cpu && options.arch)
+    return usageError("--arch names a GPU architecture, but --target is cpu");
+  if (logitOffset.getNumOccurrences() &&
+      (StringRef(logitOffset).getAsDouble(options.logitOffset) ||
+       !std::isfinite(options.logitOffset)))
+    return usageError("expected a finite number for --logit-offset, but got '" +
+                      logitOffset + "'");
+  if (!replace.empty()) {
+    Pairs pairs;
+    if (llvm::Error error = addPair("--replace", replace, pairs))
+      return error;
+    options.replace = pairs.front();
+    if (llvm::Error error = checkStage("--replace", options.replace.first))
+      return error;
+    if (options.logitOffset != 0)
+      return usageError("--logit-offset changes the source, but --replace "
+                        "starts after it");
+    if (!options.schedule.empty() && options.replace.first != "attention")
+      return usageError("--schedule is applied to stage attention, but "
+                        "--replace starts after it");
+  }
+  options.check = check;
+  options.json = json;
+  options.seed = seed;
+  options.runs = runs;
+  if (runs < 0 || (runs.getNumOccurrences() && runs == 0))
+    return usageError("expected a count of 1 or more for --runs, but got " +
+                      Twine(runs));
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Parsing
+//===----------------------------------------------------------------------===//
+
+/// Commands that --help shows and that are refused.
+static constexpr std::pair<StringRef, StringRef> laterCommands[] = {
+    {"explain",
+     "Say what a mask skips and what was proved (not available yet)"},
+    {"bench", "Time kernels side by side (not available yet)"},
+    {"tune", "Search for a faster schedule (not available yet)"},
+};
+
+/// The library's message without the program's name and the closing blank.
+static std::string tidy(std::string text) {
+  StringRef rest = StringRef(text).trim();
+  if (size_t colon = rest.find(": ");
+      colon != StringRef::npos && !rest.take_front(colon).contains('\''))
+    rest = rest.drop_front(colon + 2);
+  llvm::SmallVector<StringRef> lines;
+  rest.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  std::string result = llvm::join(lines, "\n");
+  if (!result.empty())
+    result[0] = llvm::toLower(result[0]);
+  return result;
+}
+
+llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
+                                                           char **argv) {
+  StringRef command = argc > 1 ? argv[1] : "";
+  for (const auto &[name, text] : laterCommands)
+    if (command == name && argc > 2 && StringRef(argv[2]) != "--help" &&
+        StringRef(argv[2]) != "-h")
+      return usageError("'" + name +
+                        "' is not available yet; there are "
+                        "'compile' and 'run'");
+
+  // The library keeps pointers to these until the process ends.
+  auto &compileCommand = *new cl::SubCommand("compile", help::compileSummary);
+  auto &runCommand = *new cl::SubCommand("run", help::runSummary);
+  std::vector<cl::SubCommand *> later;
+  for (const auto &[name, text] : laterCommands)
+    later.push_back(new cl::SubCommand(name, text));
+  auto &compileFlags = *new CompileFlags(compileCommand);
+  auto &runFlags = *new RunFlags(runCommand);
+  new cl::extrahelp(command == "compile" ? help::compileExamples
+                    : command == "run"   ? help::runExamples
+                                         : help::overview);
+  cl::HideUnrelatedOptions(category, compileCommand);
+  cl::HideUnrelatedOptions(category, runCommand);
+  cl::HideUnrelatedOptions(category);
+  cl::SetVersionPrinter([](llvm::raw_ostream &os) {
+    os << "tegula 0.1.0, LLVM " LLVM_VERSION_STRING "\n";
+  });
+
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  if (!cl::ParseCommandLineOptions(argc, argv, help::title, &stream))
+    return usageError(tidy(messages));
+
+  CommandLine result;
+  if (compileCommand) {
+    auto options = compileFlags.read();
+    if (!options)
+      return options.takeError();
+    result.compile = std::move(*options);
+    return result;
+  }
+  if (runCommand) {
+    auto options = runFlags.read();
+    if (!options)
+      return options.takeError();
+    result.run = std::move(*options);
+    return result;
+  }
+  for (cl::SubCommand *subcommand : later)
+    if (*subcommand)
+      return usageError(
+          "'" + subcommand->getName() +
+          "' is not available yet; there are 'compile' and 'run'");
+  return usageError("expected a command: compile or run; see tegula --help");
+}
