@@ -2,6 +2,7 @@
 //
 // The one idea: a value of a region has a shape, the least of: the same for all elements, one a row (2), one a column (columns / 4), one an element
 // (columns / 2). An op is emitted once in the least shape that holds its operands, so what depends on the row alone is computed twice, not 64 times.
+// Integers are i64 by meaning; where the ranges of a region's values prove it, all of them are emitted as i32.
 #include "passes/lower/LowerWarp.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,25 +21,19 @@ Spread join(Spread x, Spread y) { return static_cast<Spread>(static_cast<int>(x)
 /// Emits a region for all elements of a fragment with `columns` columns that one thread holds.
 class RegionEmitter {
 public:
-  RegionEmitter(OpBuilder &b, Location loc, int64_t columns, const ThreadPlace &place) : b(b), loc(loc), columns(columns), place(place) {}
-
-  /// Row indices from `first`, the fragment's first row: two values.
-  void mapRow(Value argument, Value first) {
-    Value low = arith::AddIOp::create(b, loc, first, place.row);
-    Value high = arith::AddIOp::create(b, loc, low, constantInt(b, loc, 8, 64));
-    set(argument, vector::FromElementsOp::create(b, loc, VectorType::get({2}, b.getI64Type()), ValueRange{low, high}), Spread::Rows);
-  }
-
-  /// Column indices from `first`: columns / 4 values.
-  void mapColumn(Value argument, Value first) {
-    SmallVector<int64_t> offsets;
-    for (int64_t i = 0; i < columns / 4; ++i)
-      offsets.push_back(i / 2 * 8 + i % 2);
-    auto type = VectorType::get({columns / 4}, b.getI64Type());
-    Value constants = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, ArrayRef<int64_t>(offsets)));
-    Value base = arith::AddIOp::create(b, loc, first, place.column);
-    Value spread = vector::BroadcastOp::create(b, loc, type, base);
-    set(argument, arith::AddIOp::create(b, loc, spread, constants), Spread::Columns);
+  /// `row` and `column` are the region's index arguments, `firstRow` and `firstColumn` the fragment's place.
+  RegionEmitter(OpBuilder &b, Location loc, int64_t columns, const KernelState &state, Region &region, Value row, Value firstRow, Value column,
+                Value firstColumn)
+      : b(b), loc(loc), columns(columns), place(state.place) {
+    IndexRanges ranges(state.ranges);
+    auto rows = ranges.of(firstRow), cols = ranges.of(firstColumn);
+    if (rows && cols) {
+      ranges.set(row, {rows->low, rows->high + 63});
+      ranges.set(column, {cols->low, cols->high + columns - 1});
+      isNarrow = ranges.fitsI32(region);
+    }
+    mapRow(row, narrowed(firstRow));
+    mapColumn(column, narrowed(firstColumn));
   }
 
   void mapElement(Value argument, Value elements) { set(argument, elements, Spread::Elements); }
@@ -52,32 +47,76 @@ public:
   }
 
 private:
+  /// Row indices from `first`, the fragment's first row: two values.
+  void mapRow(Value argument, Value first) {
+    Value low = arith::AddIOp::create(b, loc, first, narrowed(place.row));
+    Value high = arith::AddIOp::create(b, loc, low, constantInt(b, loc, 8, isNarrow ? 32 : 64));
+    set(argument, vector::FromElementsOp::create(b, loc, VectorType::get({2}, indexType()), ValueRange{low, high}), Spread::Rows);
+  }
+
+  /// Column indices from `first`: columns / 4 values.
+  void mapColumn(Value argument, Value first) {
+    SmallVector<Attribute> offsets;
+    for (int64_t i = 0; i < columns / 4; ++i)
+      offsets.push_back(IntegerAttr::get(indexType(), i / 2 * 8 + i % 2));
+    auto type = VectorType::get({columns / 4}, indexType());
+    Value constants = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, offsets));
+    Value base = arith::AddIOp::create(b, loc, first, narrowed(place.column));
+    Value spread = vector::BroadcastOp::create(b, loc, type, base);
+    set(argument, arith::AddIOp::create(b, loc, spread, constants), Spread::Columns);
+  }
+
+  Type indexType() { return isNarrow ? b.getI32Type() : b.getI64Type(); }
+  /// The type that values of `type` are emitted in.
+  Type emitted(Type type) { return isNarrow && type.isInteger(64) ? b.getI32Type() : type; }
+  Value narrowed(Value value) { return isNarrow && value.getType().isInteger(64) ? narrowToI32(b, loc, value) : value; }
+
   LogicalResult emit(Operation &op) {
     if (op.getNumRegions() != 0 || op.getNumResults() != 1)
       return op.emitOpError("internal: not scalar code of one element");
     Spread spread = Spread::Uniform;
     for (Value operand : op.getOperands())
       spread = join(spread, spreadOf(operand));
-    if (auto lookup = dyn_cast<tile::LookupOp>(op); lookup && spread != Spread::Uniform)
+    if (auto lookup = dyn_cast<tile::LookupOp>(op))
       return emitLookups(lookup, spread);
+    if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && emitted(constant.getType()) != constant.getType()) {
+      set(op.getResult(0), constantInt(b, loc, cast<IntegerAttr>(constant.getValue()).getInt()), Spread::Uniform);
+      return success();
+    }
+    if (isa<arith::ExtSIOp, arith::ExtUIOp>(op) && emitted(op.getResult(0).getType()) == op.getOperand(0).getType()) {
+      set(op.getResult(0), get(op.getOperand(0), spread), spread); // the range has been proved to fit
+      return success();
+    }
     SmallVector<Value> operands;
     for (Value operand : op.getOperands())
       operands.push_back(isa<MemRefType>(operand.getType()) ? operand : get(operand, spread));
-    OperationState state(op.getLoc(), op.getName(), operands, {shaped(op.getResult(0).getType(), spread)}, op.getAttrs());
+    OperationState state(op.getLoc(), op.getName(), operands, {shaped(emitted(op.getResult(0).getType()), spread)}, op.getAttrs());
     set(op.getResult(0), b.create(state)->getResult(0), spread);
     return success();
   }
 
   LogicalResult emitLookups(tile::LookupOp op, Spread spread) {
     SmallVector<SmallVector<Value>> indices;
-    for (Value index : op.getIndices())
-      indices.push_back(llvm::to_vector_of<Value>(vector::ToElementsOp::create(b, loc, get(index, spread)).getResults()));
+    for (Value index : op.getIndices()) {
+      Value value = get(index, spread);
+      SmallVector<Value> each{value};
+      if (spread != Spread::Uniform)
+        each = llvm::to_vector_of<Value>(vector::ToElementsOp::create(b, loc, value).getResults());
+      for (Value &element : each)
+        if (!element.getType().isInteger(64))
+          element = arith::ExtSIOp::create(b, loc, b.getI64Type(), element);
+      indices.push_back(each);
+    }
     SmallVector<Value> elements;
     for (int64_t i = 0; i < count(spread); ++i) {
       SmallVector<Value> at;
       for (auto &index : indices)
         at.push_back(index[i]);
       elements.push_back(tile::LookupOp::create(b, op.getLoc(), op.getTable(), at));
+    }
+    if (spread == Spread::Uniform) {
+      set(op.getResult(), elements[0], spread);
+      return success();
     }
     auto type = cast<VectorType>(shaped(op.getResult().getType(), spread));
     set(op.getResult(), vector::FromElementsOp::create(b, loc, type, elements), spread);
@@ -100,22 +139,23 @@ private:
   /// A value in at least the shape `wanted`.
   Value get(Value value, Spread wanted) {
     auto it = values.find(value);
-    auto [emitted, spread] = it == values.end() ? std::pair(value, Spread::Uniform) : it->second;
+    auto [now, spread] = it == values.end() ? std::pair(narrowed(value), Spread::Uniform) : it->second;
     if (spread == wanted)
-      return emitted;
-    auto type = cast<VectorType>(shaped(value.getType(), wanted));
+      return now;
+    auto type = cast<VectorType>(shaped(emitted(value.getType()), wanted));
     if (spread == Spread::Uniform)
-      return vector::BroadcastOp::create(b, loc, type, emitted);
+      return vector::BroadcastOp::create(b, loc, type, now);
     SmallVector<int64_t> from;
     for (int64_t i = 0; i < count(wanted); ++i)
       from.push_back(spread == Spread::Rows ? i / 2 % 2 : i / 4 * 2 + i % 2);
-    return vector::ShuffleOp::create(b, loc, emitted, emitted, from);
+    return vector::ShuffleOp::create(b, loc, now, now, from);
   }
 
   OpBuilder &b;
   Location loc;
   int64_t columns;
   const ThreadPlace &place;
+  bool isNarrow = false;
   DenseMap<Value, std::pair<Value, Spread>> values;
 };
 
@@ -123,9 +163,9 @@ struct ConvertMask : OpConversionPattern<tile::MaskOp> {
   ConvertMask(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
 
   LogicalResult matchAndRewrite(tile::MaskOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    RegionEmitter emitter(rewriter, op.getLoc(), op.getKeep().getType().getDimSize(1), state.place);
-    emitter.mapRow(op.getBody().getArgument(0), adaptor.getRows());
-    emitter.mapColumn(op.getBody().getArgument(1), adaptor.getCols());
+    Region &body = op.getBody();
+    RegionEmitter emitter(rewriter, op.getLoc(), op.getKeep().getType().getDimSize(1), state, body, body.getArgument(0), adaptor.getRows(),
+                          body.getArgument(1), adaptor.getCols());
     Value keep = emitter.emit(op.getBody());
     if (!keep)
       return failure();
@@ -139,10 +179,10 @@ struct ConvertScore : OpConversionPattern<tile::ScoreOp> {
   ConvertScore(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
 
   LogicalResult matchAndRewrite(tile::ScoreOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    RegionEmitter emitter(rewriter, op.getLoc(), op.getScores().getType().getDimSize(1), state.place);
-    emitter.mapElement(op.getBody().getArgument(0), adaptor.getScores());
-    emitter.mapRow(op.getBody().getArgument(1), adaptor.getRows());
-    emitter.mapColumn(op.getBody().getArgument(2), adaptor.getCols());
+    Region &body = op.getBody();
+    RegionEmitter emitter(rewriter, op.getLoc(), op.getScores().getType().getDimSize(1), state, body, body.getArgument(1), adaptor.getRows(),
+                          body.getArgument(2), adaptor.getCols());
+    emitter.mapElement(body.getArgument(0), adaptor.getScores());
     Value result = emitter.emit(op.getBody());
     if (!result)
       return failure();

@@ -132,6 +132,7 @@ private:
       if (auto dim = dyn_cast_or_null<StringAttr>(facts("tile.dim"))) {
         Value narrow = addArgument(b.getI32Type(), {named(b, "kind", "dim"), named(b, "dim", dim)});
         dims[dim.getValue()] = arith::ExtUIOp::create(b, loc, i64, narrow);
+        state.ranges[dims[dim.getValue()]] = {0, int64_t(1) << 29}; // launches refuse more
         argument.replaceAllUsesWith(dims[dim.getValue()]);
         continue;
       }
@@ -306,6 +307,7 @@ private:
     }
     Value group = arith::SubIOp::create(b, loc, state.place.group, constantInt(b, loc, first));
     Value wide = arith::ExtUIOp::create(b, loc, b.getI64Type(), group);
+    state.ranges[wide] = {0, static_cast<int64_t>(role.getWarpgroups()) - 1};
     role->walk([&](warp::WarpgroupOp op) {
       op.replaceAllUsesWith(wide);
       op.erase();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialect/warp/WarpDialect.h"
+#include "passes/lower/IndexRange.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Transforms/DialectConversion.h"
 
@@ -23,6 +24,7 @@ struct KernelState {
   tile::ScheduleAttr schedule;
   ThreadPlace place;
   llvm::DenseMap<mlir::Operation *, mlir::Value> tensorMaps; ///< of each warp.copy
+  llvm::DenseMap<mlir::Value, IndexRange> ranges;            ///< of dims and warpgroup numbers
 };
 
 /// A memref as its parts: pointer, strides in elements, extents (i64).

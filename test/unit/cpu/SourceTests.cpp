@@ -11,12 +11,12 @@ using rt::ElementType;
 
 namespace {
 
-constexpr int64_t headDim = 8, valueDim = 12;
+constexpr int64_t headDim = 8, valueDim = 16;
 
 /// Variants over f64 by default; `-D T=...` and the type of lse follow `type`.
 std::string source(const std::string &type) {
   return "attention full(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: T[B,H,M,E], lse: " + std::string(type == "f64" ? "f64" : "f32") +
-         "[B,H,M]) { static D = 8, E = 12, T = " + type + R"( }
+         "[B,H,M]) { static D = 8, E = 16, T = " + type + R"( }
     attention causal  = full with { mask i + (N - M) >= j }
     attention window  = causal with { param W: i32   mask i + (N - M) - j < W }
     attention alibi   = causal with { param slope: f32[H]   score s + slope[h] * (j - i - (N - M)) }

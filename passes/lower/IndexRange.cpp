@@ -1,0 +1,115 @@
+// Interval arithmetic over arith ops and loop counters.
+//
+// Upstream's integer range analysis iterates over all loops of the kernel to a fixed point, which does not end for counters that grow; here
+// only what an element region reads is looked at, backwards, and a carried value has no range.
+#include "passes/lower/IndexRange.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tegula;
+
+namespace {
+
+using Wide = __int128;
+
+std::optional<IndexRange> hull(std::initializer_list<Wide> ends) {
+  Wide low = std::min(ends), high = std::max(ends);
+  if (low < INT64_MIN || high > INT64_MAX)
+    return std::nullopt;
+  return IndexRange{static_cast<int64_t>(low), static_cast<int64_t>(high)};
+}
+
+/// The range of an integer type's own values.
+std::optional<IndexRange> ofWidth(unsigned bits, bool isSigned) {
+  if (bits > 32)
+    return std::nullopt;
+  Wide one = 1;
+  return isSigned ? hull({-(one << (bits - 1)), (one << (bits - 1)) - 1}) : hull({0, (one << bits) - 1});
+}
+
+std::optional<IndexRange> combine(Operation *op, IndexRange x, IndexRange y) {
+  Wide a = x.low, b = x.high, c = y.low, d = y.high;
+  if (isa<arith::AddIOp>(op))
+    return hull({a + c, b + d});
+  if (isa<arith::SubIOp>(op))
+    return hull({a - d, b - c});
+  if (isa<arith::MulIOp>(op))
+    return hull({a * c, a * d, b * c, b * d});
+  if (isa<arith::MinSIOp>(op))
+    return hull({std::min(a, c), std::min(b, d)});
+  if (isa<arith::MaxSIOp>(op))
+    return hull({std::max(a, c), std::max(b, d)});
+  // A quotient is at most as far from 0 as the dividend, a remainder less far than the divisor.
+  Wide dividend = std::max(b, -a), divisor = std::max({d, -c, Wide(1)});
+  if (isa<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp>(op)) {
+    if (a >= 0 && c >= 1)
+      return hull({a / d, isa<arith::CeilDivSIOp>(op) ? (b + c - 1) / c : b / c});
+    return hull({-dividend - 1, dividend + 1});
+  }
+  if (isa<arith::RemSIOp>(op))
+    return a >= 0 ? hull({0, std::min(b, divisor - 1)}) : hull({-(divisor - 1), divisor - 1});
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<IndexRange> IndexRanges::of(Value value, unsigned depth) {
+  if (auto it = ranges.find(value); it != ranges.end())
+    return it->second;
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)) && constant.getBitWidth() <= 64)
+    return IndexRange{constant.getSExtValue(), constant.getSExtValue()};
+  constexpr unsigned maxDepth = 24;
+  if (depth > maxDepth)
+    return std::nullopt;
+  std::optional<IndexRange> range;
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
+    if (!loop || loop.getInductionVar() != value)
+      return std::nullopt;
+    auto lower = of(loop.getLowerBound(), depth + 1), upper = of(loop.getUpperBound(), depth + 1);
+    if (lower && upper)
+      range = IndexRange{lower->low, std::max(lower->low, upper->high)};
+  } else {
+    range = compute(value.getDefiningOp(), value, depth);
+  }
+  if (range)
+    ranges[value] = *range;
+  return range;
+}
+
+std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsigned depth) {
+  if (isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
+    std::optional<IndexRange> source = of(op->getOperand(0), depth + 1);
+    bool isSigned = isa<arith::ExtSIOp>(op);
+    if (source && (isSigned || source->low >= 0))
+      return source;
+    return ofWidth(op->getOperand(0).getType().getIntOrFloatBitWidth(), isSigned);
+  }
+  if (isa<arith::SelectOp>(op)) {
+    auto x = of(op->getOperand(1), depth + 1), y = of(op->getOperand(2), depth + 1);
+    return x && y ? std::optional(IndexRange{std::min(x->low, y->low), std::max(x->high, y->high)}) : std::nullopt;
+  }
+  if (op->getNumOperands() != 2 || !value.getType().isSignlessInteger())
+    return std::nullopt;
+  auto x = of(op->getOperand(0), depth + 1), y = of(op->getOperand(1), depth + 1);
+  if (isa<arith::RemSIOp>(op) && !x && y) // the dividend may be anything, but the divisor bounds the result; a tile number is not negative
+    return hull({-(std::max(Wide(y->high), -Wide(y->low)) - 1), std::max(Wide(y->high), -Wide(y->low)) - 1});
+  return x && y ? combine(op, *x, *y) : std::nullopt;
+}
+
+bool IndexRanges::fitsI32(Region &region) {
+  auto fits = [&](Value value) {
+    if (!value.getType().isInteger(64))
+      return true;
+    std::optional<IndexRange> range = of(value);
+    return range && range->fitsI32();
+  };
+  for (Operation &op : region.front())
+    if (!llvm::all_of(op.getOperands(), fits) || !llvm::all_of(op.getResults(), fits))
+      return false;
+  return true;
+}

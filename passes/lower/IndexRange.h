@@ -1,0 +1,36 @@
+// Intervals of integer values, for deciding whether the index arithmetic of an element region fits in i32.
+#pragma once
+
+#include "llvm/ADT/DenseMap.h"
+#include "mlir/IR/Region.h"
+#include "mlir/IR/Value.h"
+#include <optional>
+
+namespace tegula {
+
+/// Both ends included.
+struct IndexRange {
+  int64_t low, high;
+
+  bool fitsI32() const { return low >= INT32_MIN && high <= INT32_MAX; }
+};
+
+/// Ranges of i64 values, computed on demand from their definitions; nothing for what is not bounded in i64.
+class IndexRanges {
+public:
+  /// `known`: values with a stated range, such as dims, which launches bound.
+  explicit IndexRanges(const llvm::DenseMap<mlir::Value, IndexRange> &known) : ranges(known.begin(), known.end()) {}
+
+  void set(mlir::Value value, IndexRange range) { ranges[value] = range; }
+  std::optional<IndexRange> of(mlir::Value value, unsigned depth = 0);
+
+  /// Whether each i64 value of the region, and each i64 value from above that it reads, fits in i32.
+  bool fitsI32(mlir::Region &region);
+
+private:
+  std::optional<IndexRange> compute(mlir::Operation *op, mlir::Value value, unsigned depth);
+
+  llvm::DenseMap<mlir::Value, IndexRange> ranges;
+};
+
+} // namespace tegula
