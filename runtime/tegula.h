@@ -68,7 +68,7 @@ typedef struct tegula_args tegula_args;
    the declaration. `strides` may be NULL for a row-major tensor. */
 typedef struct tegula_tensor {
   void *data;
-  tegula_type type;
+  int32_t type; /* a tegula_type */
   int32_t rank;
   const int64_t *sizes;
   const int64_t *strides;

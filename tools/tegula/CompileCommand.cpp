@@ -118,7 +118,7 @@ static llvm::Error writeAll(const CompileOptions &options,
                             llvm::ArrayRef<std::string> names,
                             Artefacts &artefacts) {
   bool single = names.size() == 1;
-  StringRef output = options.output.empty() ? "-" : options.output;
+  StringRef output = options.output.empty() ? StringRef("-") : options.output;
   if (!single && output == "-")
     return usageError("--emit names several things; give a folder with -o");
   if (!single)

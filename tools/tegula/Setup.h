@@ -14,9 +14,9 @@ namespace tegula::tool {
 
 /// What fixes a problem's numbers.
 struct SetupRequest {
-  std::vector<std::pair<std::string, int64_t>> sizes;
+  std::vector<std::pair<std::string, int64_t>> sizes = {};
   Layout layout = Layout::bhsd;
-  Pairs arguments; ///< VALUE may be "@file.npy"
+  Pairs arguments = {}; ///< VALUE may be "@file.npy"
   uint64_t seed = 0;
   double logitOffset = 0;
 };

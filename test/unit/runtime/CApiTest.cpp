@@ -88,7 +88,7 @@ TEST(CApi, MistakesHaveACodeAndAText) {
   tegula_args *args = nullptr;
   ASSERT_EQ(tegula_args_create(kernel, &args), TEGULA_OK);
   int64_t sizes[] = {1};
-  tegula_tensor bad = {nullptr, static_cast<tegula_type>(77), 1, sizes,
+  tegula_tensor bad = {nullptr, 77, 1, sizes,
                        nullptr};
   EXPECT_EQ(tegula_args_set_tensor(args, "q", &bad), TEGULA_INVALID_ARGUMENT);
   EXPECT_STREQ(tegula_last_error(), "`q`: there is no element type 77");
