@@ -1,7 +1,7 @@
 # One place for include paths, warnings and the shared precompiled header.
 #
 #   tegula_add_library(NAME SOURCES a.cpp ... [PLAIN] [LINK lib ...] [DEPENDS target ...])
-#   tegula_add_tool(NAME SOURCES a.cpp ... [PLAIN] [LINK lib ...] [BUNDLE])
+#   tegula_add_tool(NAME SOURCES a.cpp ... [PLAIN] [LINK lib ...])                 also goes into the bundle
 #   tegula_add_unittest(NAME SOURCES a.cpp ... [PLAIN] [LINK lib ...] [GPU])      gtest; NAME ends in Tests, GPU goes into the bundle
 #   tegula_check_sources(FOLDER ...)           every .cpp under FOLDER belongs to a target, or configure stops
 #
@@ -56,9 +56,7 @@ function(tegula_add_tool name)
   add_executable(${name} ${A_SOURCES})
   tegula_configure_target(${name} ${A_PLAIN})
   target_link_libraries(${name} PRIVATE ${A_LINK})
-  if(A_BUNDLE)
-    set_property(GLOBAL APPEND PROPERTY TEGULA_BUNDLE_TOOLS ${name})
-  endif()
+  set_property(GLOBAL APPEND PROPERTY TEGULA_BUNDLE_TOOLS ${name})
 endfunction()
 
 find_package(GTest QUIET)

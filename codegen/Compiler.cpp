@@ -1,6 +1,7 @@
 // Drives the stages. Each step takes the state from one stage to the next, is timed, and can be dumped, stopped after, or started from.
 #include "codegen/Compiler.h"
 
+#include "codegen/FatalErrorGuard.h"
 #include "codegen/Manifest.h"
 #include "codegen/Ptx.h"
 #include "lang/EmitTile.h"
@@ -18,6 +19,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -27,6 +29,27 @@
 
 using namespace mlir;
 using namespace tegula;
+
+namespace {
+/// Remembers the pass that failed.
+struct NoteFailedPass final : PassInstrumentation {
+  explicit NoteFailedPass(std::string &name) : name(name) {}
+  void runAfterPassFailed(Pass *pass, Operation *) override {
+    if (name.empty())
+      name = pass->getArgument().empty() ? pass->getName().str() : pass->getArgument().str();
+  }
+  std::string &name;
+};
+} // namespace
+
+/// Whether the stages lead from one to the other; the CPU branches off after `tile`.
+static bool isReachable(Stage from, Stage to) {
+  if (from == to)
+    return true;
+  if (from == Stage::Cpu || (to == Stage::Cpu && from > Stage::Tile))
+    return false;
+  return from < to;
+}
 
 /// One compilation on its way through the stages.
 struct Compiler::Run {
@@ -50,6 +73,10 @@ struct Compiler::Run {
 
   bool go(Stage last) {
     stage = request.startFrom;
+    if (!isReachable(stage, last))
+      return fail(CompileStatus::Usage, "stage `" + stageName(last) + "` cannot be reached from stage `" + stageName(stage) + "`");
+    if (request.target == "cpu" && last >= Stage::Warp && last <= Stage::Cubin)
+      return fail(CompileStatus::Usage, "stage `" + stageName(last) + "` belongs to GPU targets, but the target is `cpu`");
     if (!knownTarget() || !read())
       return false;
     while (stage != last) {
@@ -147,7 +174,14 @@ struct Compiler::Run {
 
   bool run(PassManager &pm, Stage next) {
     pm.enableVerifier(true);
-    bool done = succeeded(pm.run(*module));
+    pm.addInstrumentation(std::make_unique<NoteFailedPass>(failedPass));
+    bool done = false;
+    std::string message;
+    if (!runGuarded([&] { done = succeeded(pm.run(*module)); }, message)) {
+      stream << "error: internal: " << message << "\n";
+      (void)module.release(); // in an unknown state
+      return internal(next);
+    }
     noteForm();
     if (done)
       return true;
@@ -156,16 +190,19 @@ struct Compiler::Run {
     return users && messages.find("internal:") == std::string::npos ? fail(CompileStatus::UserError) : internal(next);
   }
 
+  /// What a later stage cannot do is the fault of an earlier one, or of who wrote the text that the run started from.
+  bool failLate(Stage at) { return request.startFrom == Stage::Source ? internal(at) : fail(CompileStatus::UserError); }
+
   bool emitCode() {
     FailureOr<llvm::json::Object> facts = buildManifest(*module, request.target);
     if (failed(facts))
-      return internal(Stage::Ptx);
+      return failLate(Stage::Ptx);
     PtxOptions options;
     std::string message;
     options.target = lookupTarget(request.target, message);
     FailureOr<PtxCode> code = emitPtx(*module, options);
     if (failed(code))
-      return internal(Stage::Ptx);
+      return failLate(Stage::Ptx);
     manifest = std::move(*facts);
     addCodeFacts(manifest, {code->symbol, request.target, code->ptxVersion, std::nullopt, std::nullopt});
     result.ptx = manifestComment(manifest) + code->text;
@@ -181,10 +218,8 @@ struct Compiler::Run {
     if (assembled.status == PtxasStatus::Missing)
       return fail(CompileStatus::Lacks, assembled.message);
     if (assembled.status == PtxasStatus::Failed) {
-      stream << "command: " << assembled.command << "\n" << assembled.log;
-      if (request.startFrom == Stage::Source)
-        return fail(CompileStatus::Internal, "internal: stage cubin: " + assembled.message);
-      return fail(CompileStatus::UserError, assembled.message);
+      stream << "error: " << assembled.message << "\ncommand: " << assembled.command << "\n" << assembled.log;
+      return failLate(Stage::Cubin);
     }
     result.cubin = std::move(assembled.cubin);
     result.assembler = assembled.facts;
@@ -192,11 +227,18 @@ struct Compiler::Run {
                             static_cast<unsigned>(manifest.getInteger("ptx_version").value_or(0)), assembled.facts.registers,
                             assembled.facts.spillStores + assembled.facts.spillLoads});
     writeManifest();
-    for (const PtxasNote &note : assembled.facts.notes)
-      stream << "remark: ptxas: " << note.text << "\n";
-    if (unsigned spills = assembled.facts.spillStores)
-      stream << "remark: the kernel spills " << spills << " bytes of registers\n";
+    reportAssembler(assembled.facts);
     return true;
+  }
+
+  /// Spills and matrix ops that wait for one another make the kernel slow: a warning where Tegula chose the schedule, a remark where the user did.
+  void reportAssembler(const PtxasFacts &facts) {
+    bool chosen = request.schedule.empty() && request.startFrom == Stage::Source;
+    StringRef severity = chosen ? "warning: " : "remark: ";
+    for (const PtxasNote &note : facts.notes)
+      stream << (note.serialises ? severity : "remark: ") << "ptxas: " << note.text << "\n";
+    if (facts.spillStores)
+      stream << severity << "the kernel spills " << facts.spillStores << " bytes of registers\n";
   }
 
   //===-- results ---------------------------------------------------------------------------------===//
@@ -247,6 +289,7 @@ struct Compiler::Run {
 
   /// A fault of the compiler: keeps what is needed to see it again.
   bool internal(Stage at) {
+    std::string where = "internal: stage " + stageName(at).str() + (failedPass.empty() ? "" : ", pass " + failedPass) + " failed";
     SmallString<128> path;
     int descriptor;
     std::string options;
@@ -256,9 +299,9 @@ struct Compiler::Run {
       options += " --schedule " + llvm::join(request.schedule, ",");
     StringRef extension = stageExtension(request.startFrom);
     if (llvm::sys::fs::createTemporaryFile("tegula-reproducer", extension, descriptor, path))
-      return fail(CompileStatus::Internal, "internal: stage " + stageName(at) + " failed");
+      return fail(CompileStatus::Internal, where);
     llvm::raw_fd_ostream(descriptor, /*shouldClose=*/true) << request.text;
-    return fail(CompileStatus::Internal, "internal: stage " + stageName(at) + " failed; to see it again: tegula compile " + path +
+    return fail(CompileStatus::Internal, where + "; to see it again: tegula compile " + path +
                                              (request.item.empty() ? "" : " --item " + request.item) + options + " --start-from " +
                                              stageName(request.startFrom) + " --stop-after " + stageName(at));
   }
@@ -273,6 +316,7 @@ struct Compiler::Run {
   SourceMgrDiagnosticHandler handler;
   OwningOpRef<ModuleOp> module;
   llvm::json::Object manifest;
+  std::string failedPass;
   Stage stage = Stage::Source;
 };
 

@@ -21,6 +21,7 @@ namespace tegula {
 enum class CompileStatus {
   Ok = 0,
   UserError = 1, ///< the source or an argument is wrong
+  Usage = 2,     ///< the request's stages do not go together
   Lacks = 4,     ///< something that this machine lacks: ptxas
   Internal = 70, ///< a fault of the compiler; the diagnostics name a reproducer
 };

@@ -51,7 +51,7 @@ def ExpandSoftmaxPass : Pass<"tegula-expand-softmax", "::tegula::tile::KernelOp"
     `tile.online_softmax`, `tile.scale_rows`, `tile.merge` and `tile.finish` become `tile.reduce`, `tile.broadcast`, `arith` and `math` on tiles, for the CPU and the
     GPU alike. Exponentials are `math.exp2` with log2(e) multiplied into the scale. Runs after the passes that recognise the loop by these ops.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"expanded", "ops-expanded", "ops expanded">];
 }
 

@@ -2,7 +2,7 @@
 //
 // Each rule gives its reason with the operand and the value. The rules of TMA
 // are those of cuTensorMapEncodeTiled; what depends on the box alone is checked
-// when the manifest is read.
+// when the manifest is read. A stride of 0 is legal: a broadcast axis.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Conditions.h"
@@ -70,9 +70,6 @@ static Verdict checkTensorMap(const TensorInfo &info, const TensorView &view,
     if (axis == inner || view.sizes[axis] <= 1)
       continue;
     int64_t bytes = view.strides[axis] * elementSize(view.type);
-    if (bytes == 0)
-      return no(concat("`", info.name, "` is broadcast (stride 0) along axis ",
-                       axis));
     if (bytes < 0 || bytes >= int64_t(1) << 40)
       return no(concat("the stride of axis ", axis, " of `", info.name, "`, ",
                        bytes, " bytes, is not between 0 and 2^40"));

@@ -1,7 +1,7 @@
 //===- Conditions.h - whether a kernel can take these operands --*- C++ -*-===//
 //
 // A kernel that copies by TMA needs more of its operands than the program does:
-// aligned addresses, strides in multiples of 16 bytes, no empty or broadcast
+// aligned addresses, strides in multiples of 16 bytes, no empty
 // axis. These rules follow from the tensor maps of its manifest, and the
 // manifest may list more. Where one fails, the direct kernel is used.
 //

@@ -32,13 +32,14 @@ extern "C" {
 
 typedef enum tegula_status {
   TEGULA_OK = 0,
-  TEGULA_INVALID_ARGUMENT = 1, /* an argument, a manifest or an image is wrong */
-  TEGULA_UNAVAILABLE = 2,      /* no driver, no GPU, another architecture,
-                                  or something to be prepared before capture */
+  TEGULA_INVALID_ARGUMENT =
+      1,                  /* an argument, a manifest or an image is wrong */
+  TEGULA_UNAVAILABLE = 2, /* no driver, no GPU, another architecture,
+                             or something to be prepared before capture */
   TEGULA_OUT_OF_MEMORY = 3,
-  TEGULA_DRIVER_ERROR = 4,     /* a driver call failed */
-  TEGULA_INTERNAL = 5,         /* a fault of Tegula */
-  TEGULA_SOURCE_ERROR = 6      /* the program text does not compile */
+  TEGULA_DRIVER_ERROR = 4, /* a driver call failed */
+  TEGULA_INTERNAL = 5,     /* a fault of Tegula */
+  TEGULA_SOURCE_ERROR = 6  /* the program text does not compile */
 } tegula_status;
 
 typedef enum tegula_type {
@@ -133,21 +134,21 @@ TEGULA_API tegula_status tegula_launch(const tegula_kernel *kernel,
 
 /* What to compile, for tegula_compile. Zero is right for all but `source`. */
 typedef struct tegula_compile_options {
-  const char *source;          /* the text of a .tg file */
-  const char *file_name;       /* for diagnostics */
-  const char *item;            /* NULL: the only one */
-  const char *const *defines;  /* "NAME=VALUE" */
+  const char *source;         /* the text of a .tg file */
+  const char *file_name;      /* for diagnostics */
+  const char *item;           /* NULL: the only one */
+  const char *const *defines; /* "NAME=VALUE" */
   size_t num_defines;
   const char *const *schedule; /* "FIELD=VALUE" */
   size_t num_schedule;
-  const char *arch;            /* NULL: that of the device */
+  const char *arch; /* NULL: that of the device */
   int device;
 } tegula_compile_options;
 
 /* Compiles a program and loads it. What was compiled before by this process
    comes from memory. In libtegula-jit. */
-TEGULA_API tegula_status
-tegula_compile(const tegula_compile_options *options, tegula_kernel **kernel);
+TEGULA_API tegula_status tegula_compile(const tegula_compile_options *options,
+                                        tegula_kernel **kernel);
 
 #ifdef __cplusplus
 }

@@ -275,6 +275,21 @@ def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Tile_AnyOp : Tile_Op<"any", [Pure]> {
+  let summary = "whether a flag holds for some row; true may also be given where it holds for none";
+  let description = [{
+    For branches that only save work: each warp may ask for its own rows alone, so both sides must give its rows the same result where the answer could differ.
+
+    ```mlir
+    %some = tile.any %grew : tensor<128xi1>
+    ```
+    Lowers to a vote of the warp.
+  }];
+  let arguments = (ins Tile_BoolTile:$flags);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$flags attr-dict `:` type($flags)";
+}
+
 def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let summary = "one value a row, repeated along the row";
   let description = [{
@@ -303,6 +318,8 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure, AllTypesMatch<["scor
         weights[j] = exp(c * (scores[j] - r)),  rescale = exp(c * (max - r)),  new_sum = sum * rescale + sum_j weights[j]
 
     The difference is taken before the product, so the largest score has weight exactly 1 however large it is. The state starts as (-inf, 0).
+    With `threshold` t > 0, new_max = max where the max would grow by no more than t in units of log2, so that few blocks rescale: weights stay below 2^t, and
+    output and lse are the same, as they depend on no particular reference.
     Constraints: 1. scores have rank 2, the state has one entry a row and the scores' element type. 2. `scale` > 0 and finite.
 
     ```mlir
@@ -310,9 +327,9 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure, AllTypesMatch<["scor
     ```
     Lowers, by `tegula-expand-softmax`, to reductions and elementwise code.
   }];
-  let arguments = (ins Tile_FloatTile:$scores, Tile_FloatTile:$max, Tile_FloatTile:$sum, F64Attr:$scale);
+  let arguments = (ins Tile_FloatTile:$scores, Tile_FloatTile:$max, Tile_FloatTile:$sum, F64Attr:$scale, DefaultValuedAttr<I64Attr, "0">:$threshold);
   let results = (outs Tile_FloatTile:$weights, Tile_FloatTile:$new_max, Tile_FloatTile:$new_sum, Tile_FloatTile:$rescale);
-  let assemblyFormat = "$scores `,` $max `,` $sum `scale` $scale attr-dict `:` type($scores) `,` type($max)";
+  let assemblyFormat = "$scores `,` $max `,` $sum `scale` $scale (`threshold` $threshold^)? attr-dict `:` type($scores) `,` type($max)";
   let hasVerifier = 1;
 }
 

@@ -23,16 +23,18 @@ struct Fields {
   Form form = Form::Direct;
   int64_t blockM = 0, blockN = 0, consumers = 0, stages = 1, qStages = 1, producerRegisters = 0, consumerRegisters = 0;
   bool pingPong = false;
+  int64_t rescaleThreshold = 0;
 
   ScheduleAttr get(MLIRContext *context) const {
-    return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong);
+    return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong,
+                             rescaleThreshold);
   }
 };
 
 /// What the user fixed: a field that is not named stays free.
 struct Overrides {
   std::optional<Form> form;
-  std::optional<int64_t> blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters;
+  std::optional<int64_t> blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, rescaleThreshold;
   std::optional<bool> pingPong;
 
   LogicalResult parse(ArrayRef<std::string> texts, function_ref<InFlightDiagnostic()> emitError) {
@@ -58,10 +60,10 @@ private:
     auto *slot = llvm::StringSwitch<std::optional<int64_t> *>(field)
                      .Case("block_m", &blockM).Case("block_n", &blockN).Case("consumers", &consumers).Case("stages", &stages)
                      .Case("q_stages", &qStages).Case("producer_registers", &producerRegisters)
-                     .Case("consumer_registers", &consumerRegisters).Default(nullptr);
+                     .Case("consumer_registers", &consumerRegisters).Case("rescale_threshold", &rescaleThreshold).Default(nullptr);
     if (!slot)
       return emitError() << "unknown field `" << field << "` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, "
-                            "producer_registers, consumer_registers, ping_pong";
+                            "producer_registers, consumer_registers, ping_pong, rescale_threshold";
     int64_t number;
     if (value.getAsInteger(10, number))
       return emitError() << "expected `" << field << "` of the schedule to be an integer, but got `" << value << "`";
@@ -136,6 +138,7 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     f.blockM = fixed.blockM.value_or(64 * f.consumers);
     f.stages = fixed.stages.value_or(2), f.qStages = fixed.qStages.value_or(1);
     f.pingPong = fixed.pingPong.value_or(f.consumers > 1 && shape.headDim <= 128);
+    f.rescaleThreshold = fixed.rescaleThreshold.value_or(8);
     f.blockN = 16;
     if (f.consumers < 1 || f.consumers > 4)
       break; // the attribute's verifier says so
@@ -150,7 +153,7 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     break;
   }
   auto schedule = ScheduleAttr::getChecked(emitError, context, f.form, f.blockM, f.blockN, f.consumers, f.stages, f.qStages,
-                                           f.producerRegisters, f.consumerRegisters, f.pingPong);
+                                           f.producerRegisters, f.consumerRegisters, f.pingPong, f.rescaleThreshold);
   if (!schedule || f.form != Form::Pipelined)
     return schedule;
   if (int64_t bytes = sharedBytes(schedule, shape); bytes > target->sharedPerBlock) {

@@ -49,7 +49,8 @@ bool isAlwaysTrue(Region &mask) { return matchPattern(mask.front().getTerminator
 class Decomposer {
 public:
   Decomposer(AttentionOp op, ScheduleAttr schedule)
-      : op(op), b(op), loc(op.getLoc()), blockM(schedule.getBlockM()), blockN(schedule.getBlockN()), scoreType(op.getScoreType()),
+      : op(op), b(op), loc(op.getLoc()), blockM(schedule.getBlockM()), blockN(schedule.getBlockN()),
+        threshold(schedule.getRescaleThreshold()), scoreType(op.getScoreType()),
         elementType(cast<MemRefType>(op.getQuery().getType()).getElementType()) {}
 
   /// Returns whether the scale was folded.
@@ -112,7 +113,7 @@ private:
                                 ValueRange{batch, kvHead, key, zero}, b.getDenseI64ArrayAttr({2, 3}));
     Value dots = DotOp::create(b, loc, tileType({blockM, blockN}, scoreType), query, keys, Value(), /*transpose_b=*/true);
     Value visible = mask(scores(dots, key), key);
-    auto softmax = OnlineSoftmaxOp::create(b, loc, visible, state[0], state[1], b.getF64FloatAttr(softmaxScale));
+    auto softmax = OnlineSoftmaxOp::create(b, loc, visible, state[0], state[1], llvm::APFloat(softmaxScale), threshold);
     Value rescaled = ScaleRowsOp::create(b, loc, state[2], softmax.getRescale());
     Value weights = narrow(softmax.getWeights());
     Value values = LoadOp::create(b, loc, tileType({blockN, op.getValueDim()}, elementType), op.getValue(),
@@ -172,7 +173,7 @@ private:
   AttentionOp op;
   OpBuilder b;
   Location loc;
-  int64_t blockM, blockN;
+  int64_t blockM, blockN, threshold;
   FloatType scoreType;
   Type elementType;
   double softmaxScale = 1.0;

@@ -6,6 +6,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -57,20 +59,46 @@ void expand(OnlineSoftmaxOp op) {
   double scale = op.getScale().convertToDouble();
   Type rows = op.getMax().getType();
   Value blockMax = ReduceOp::create(b, op.getLoc(), rows, ReduceKind::Max, op.getScores());
-  Value newMax = m.max(op.getMax(), blockMax);
+  Value newMax = m.max(op.getMax(), blockMax), grew;
+  if (int64_t threshold = op.getThreshold()) {
+    Value growth = m.times(m.sub(blockMax, op.getMax()), scale * llvm::numbers::log2e);
+    grew = arith::CmpFOp::create(b, op.getLoc(), arith::CmpFPredicate::OGT, growth, m.splat(rows, threshold));
+    newMax = m.select(grew, newMax, op.getMax());
+  }
   Value reference = m.reference(newMax);
   Value weights = m.weight(op.getScores(), m.spread(reference, op.getScores().getType()), scale);
   Value rescale = m.weight(op.getMax(), reference, scale);
+  if (grew)
+    rescale = m.select(grew, rescale, m.splat(rows, 1.0));
   Value blockSum = ReduceOp::create(b, op.getLoc(), rows, ReduceKind::Add, weights);
   Value newSum = m.add(m.mul(op.getSum(), rescale), blockSum);
   op->replaceAllUsesWith(ValueRange{weights, newMax, newSum, rescale});
   op.erase();
 }
 
+/// The flags under which a row's factor is not 1, where it has the form of a thresholded rescale.
+Value flagsOf(Value factors) {
+  auto select = factors.getDefiningOp<arith::SelectOp>();
+  return select && matchPattern(select.getFalseValue(), m_OneFloat()) ? select.getCondition() : Value();
+}
+
 void expand(ScaleRowsOp op) {
   OpBuilder b(op);
-  TileMath m{b, op.getLoc()};
-  op->replaceAllUsesWith(ValueRange{m.mul(op.getTile(), m.spread(op.getFactors(), op.getTile().getType()))});
+  Location loc = op.getLoc();
+  auto scaled = [&](OpBuilder &at) {
+    TileMath m{at, loc};
+    return m.mul(op.getTile(), m.spread(op.getFactors(), op.getTile().getType()));
+  };
+  Value result;
+  if (Value flags = flagsOf(op.getFactors())) {
+    auto branch = scf::IfOp::create(
+        b, loc, AnyOp::create(b, loc, b.getI1Type(), flags), [&](OpBuilder &at, Location) { scf::YieldOp::create(at, loc, scaled(at)); },
+        [&](OpBuilder &at, Location) { scf::YieldOp::create(at, loc, op.getTile()); });
+    result = branch.getResult(0);
+  } else {
+    result = scaled(b);
+  }
+  op->replaceAllUsesWith(ValueRange{result});
   op.erase();
 }
 

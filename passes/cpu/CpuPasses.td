@@ -112,7 +112,7 @@ def CpuLegalizeFloatsPass : Pass<"tegula-cpu-legalize-floats", "::mlir::func::Fu
     %z = arith.truncf %2 : f32 to bf16
     ```
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let statistics = [Statistic<"legalized", "ops-legalized", "ops rewritten">];
 }
 

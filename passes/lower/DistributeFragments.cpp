@@ -102,8 +102,23 @@ struct ConvertReduce : OpConversionPattern<tile::ReduceOp> {
   }
 };
 
+/// A vote of the warp, which owns its rows.
+struct ConvertAny : OpConversionPattern<tile::AnyOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::AnyOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto flags = vector::ToElementsOp::create(rewriter, loc, adaptor.getFlags()).getResults();
+    Value some = flags.front();
+    for (Value flag : llvm::drop_begin(flags))
+      some = arith::OrIOp::create(rewriter, loc, some, flag);
+    rewriter.replaceOpWithNewOp<NVVM::VoteSyncOp>(op, rewriter.getI1Type(), constantInt(rewriter, loc, -1), some, NVVM::VoteSyncKind::any);
+    return success();
+  }
+};
+
 } // namespace
 
 void tegula::populateFragmentPatterns(RewritePatternSet &patterns, const TypeConverter &types, KernelState &) {
-  patterns.add<ConvertElementwise, ConvertConstant, ConvertPack, ConvertBroadcast, ConvertReduce>(types, patterns.getContext());
+  patterns.add<ConvertElementwise, ConvertConstant, ConvertPack, ConvertAny, ConvertBroadcast, ConvertReduce>(types, patterns.getContext());
 }

@@ -381,7 +381,8 @@ private:
     return b.getDictionaryAttr({named(b, "form", tile::stringifyForm(s.getForm())), named(b, "block_m", s.getBlockM()),
                                 named(b, "block_n", s.getBlockN()), named(b, "consumers", s.getConsumers()), named(b, "stages", s.getStages()),
                                 named(b, "q_stages", s.getQStages()), named(b, "producer_registers", s.getProducerRegisters()),
-                                named(b, "consumer_registers", s.getConsumerRegisters()), named(b, "ping_pong", b.getBoolAttr(s.getPingPong()))});
+                                named(b, "consumer_registers", s.getConsumerRegisters()), named(b, "ping_pong", b.getBoolAttr(s.getPingPong())),
+                                named(b, "rescale_threshold", s.getRescaleThreshold())});
   }
 
   /// What a pipelined kernel needs of the tensors that it stores in pairs; the rules of tensor maps follow from the maps themselves.

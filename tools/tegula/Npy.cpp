@@ -73,9 +73,12 @@ private:
       return bad("a tuple");
     while (!take(")")) {
       rest = rest.ltrim();
+      StringRef begin = rest;
       int64_t extent;
-      if (rest.consumeInteger(10, extent) || extent < 0)
+      if (rest.consumeInteger(10, extent) || extent < 0) {
+        rest = begin;
         return bad("an extent");
+      }
       rest.consume_front("L");
       shape.push_back(extent);
       if (!take(",") && !rest.ltrim().starts_with(")"))

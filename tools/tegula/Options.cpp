@@ -11,6 +11,7 @@
 #include "passes/Stages.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace tegula;
@@ -320,18 +321,26 @@ static constexpr std::pair<StringRef, StringRef> laterCommands[] = {
     {"tune", "Search for a faster schedule (not available yet)"},
 };
 
-/// The library's message without the program's name and the closing blank.
-static std::string tidy(std::string text) {
-  StringRef rest = StringRef(text).trim();
-  if (size_t colon = rest.find(": ");
-      colon != StringRef::npos && !rest.take_front(colon).contains('\''))
-    rest = rest.drop_front(colon + 2);
+/// One sentence of the library's first complaint: without the program's name,
+/// with the suggestion if it has one.
+static std::string tidy(StringRef messages, StringRef program,
+                        const std::string &help) {
   llvm::SmallVector<StringRef> lines;
-  rest.split(lines, '\n', -1, /*KeepEmpty=*/false);
-  std::string result = llvm::join(lines, "\n");
+  messages.split(lines, '\n', -1, /*KeepEmpty=*/false);
+  std::string result, suggestion;
+  for (StringRef line : lines) {
+    line.consume_front(program);
+    line.consume_front(": ");
+    line = line.trim();
+    if (line.consume_front("Did you mean "))
+      suggestion = "; did you mean " + line.rtrim('?').str() + "?";
+    else if (result.empty())
+      result = line.split("  Try: ").first.rtrim("!.").str();
+  }
   if (!result.empty())
     result[0] = llvm::toLower(result[0]);
-  return result;
+  return result + (suggestion.empty() ? "; " : suggestion + " ") + "see " +
+         help;
 }
 
 llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
@@ -365,7 +374,10 @@ llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   if (!cl::ParseCommandLineOptions(argc, argv, help::title, &stream))
-    return usageError(tidy(messages));
+    return usageError(tidy(messages, llvm::sys::path::filename(argv[0]),
+                           command == "compile" || command == "run"
+                               ? "tegula " + command.str() + " --help"
+                               : "tegula --help"));
 
   CommandLine result;
   if (compileCommand) {

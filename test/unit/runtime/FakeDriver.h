@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "FakeCuda.h"
+#include "test/unit/runtime/FakeCuda.h"
 
 namespace tegula::rt::test {
 

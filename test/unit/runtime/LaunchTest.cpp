@@ -198,14 +198,14 @@ TEST_F(LaunchTest, NullOptionalOutput) {
 TEST_F(LaunchTest, ConditionsRefuseALaunch) {
   std::shared_ptr<Kernel> kernel = load();
   Call call;
-  call.v.strides[1] = 0;
+  call.v.strides[2] = 132;
   Arguments arguments = argumentsOf(*kernel, call);
   Result<Verdict> verdict = kernel->conditionsHold(arguments);
   ASSERT_TRUE(verdict.ok());
   EXPECT_FALSE(verdict->holds);
   EXPECT_EQ(kernel->launch(nullptr, arguments).message(),
-            "the pipelined kernel of `causal` cannot take this: `v` is "
-            "broadcast (stride 0) along axis 1");
+            "the pipelined kernel of `causal` cannot take this: "
+            "the stride of axis 2 of `v`, 264 bytes, is not a multiple of 16");
 }
 
 TEST_F(LaunchTest, ArgumentsOfAnotherSignature) {
@@ -430,11 +430,12 @@ TEST_F(LaunchTest, SetTakesTheKernelThatFits) {
   EXPECT_EQ(report.reason, "");
   EXPECT_EQ(fake.launches.back().shared, 230000u);
 
-  call.k.strides[1] = 0;
+  call.k.strides[2] = 132;
   ASSERT_TRUE(call.set(arguments).ok());
   ASSERT_TRUE(set->launch(nullptr, arguments, &report).ok());
   EXPECT_EQ(report.form, Form::direct);
-  EXPECT_EQ(report.reason, "`k` is broadcast (stride 0) along axis 1");
+  EXPECT_EQ(report.reason,
+            "the stride of axis 2 of `k`, 264 bytes, is not a multiple of 16");
   EXPECT_EQ(fake.launches.back().shared, 1024u);
   EXPECT_EQ(set->choose(arguments)->form, Form::direct);
 }
@@ -446,7 +447,7 @@ TEST_F(LaunchTest, SetMakesItsFallbackOnce) {
     return Kernel::load(directManifest(), directImage);
   });
   Call call;
-  call.k.strides[1] = 0;
+  call.k.strides[2] = 132;
   Arguments arguments = set->arguments();
   ASSERT_TRUE(call.set(arguments).ok());
 
@@ -476,7 +477,7 @@ TEST_F(LaunchTest, SetTriesAgainAfterAFailure) {
         return Kernel::load(directManifest(), directImage);
       });
   Call call;
-  call.k.strides[1] = 0;
+  call.k.strides[2] = 132;
   Arguments arguments = set->arguments();
   ASSERT_TRUE(call.set(arguments).ok());
   EXPECT_EQ(set->launch(nullptr, arguments).message(), "not now");
@@ -486,10 +487,11 @@ TEST_F(LaunchTest, SetTriesAgainAfterAFailure) {
 TEST_F(LaunchTest, SetWithoutFallback) {
   auto set = *KernelSet::create(load());
   Call call;
-  call.k.strides[1] = 0;
+  call.k.strides[2] = 132;
   Arguments arguments = set->arguments();
   ASSERT_TRUE(call.set(arguments).ok());
   EXPECT_EQ(set->launch(nullptr, arguments).message(),
-            "the pipelined kernel of `causal` cannot take this: `k` is "
-            "broadcast (stride 0) along axis 1; no direct kernel was given");
+            "the pipelined kernel of `causal` cannot take this: "
+            "the stride of axis 2 of `k`, 264 bytes, is not a multiple of 16; "
+            "no direct kernel was given");
 }

@@ -58,9 +58,10 @@ TEST(Setup, ReadsScalars) {
 }
 
 TEST(Setup, FillsTablesAsDeclared) {
-  std::string text = itemText("param doc: i32[N] sorted in 0..3, plen: i32[B], "
-                              "slope: f32[H] mask doc[i] == doc[j] || j < "
-                              "plen[b] score s + slope[h]");
+  std::string text =
+      itemText("require M == N param doc: i32[N] sorted in 0..3, plen: i32[B], "
+               "slope: f32[H] mask doc[i] == doc[j] || j < "
+               "plen[b] score s + slope[h]");
   Case tables = makeCase(text, {.sizes = sizes(40, 2, 1, 20, 20),
                                 .arguments = {{"slope", "0.25"}}});
   std::vector<double> doc = tables.tensor("doc").reals();

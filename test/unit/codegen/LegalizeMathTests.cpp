@@ -1,4 +1,4 @@
-//===- LegalizeMathTest.cpp - errors of the math expansions ---------------===//
+//===- LegalizeMathTests.cpp - errors of the math expansions ---------------===//
 //
 // The operations that tegula-legalize-math writes, evaluated as a GPU does, against double precision: over all binades densely, with the
 // approximate instructions exact and at both ends of their error bounds, and on special values.

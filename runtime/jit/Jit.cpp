@@ -1,0 +1,269 @@
+//===- Jit.cpp - compiler and runtime together ----------------------------===//
+//
+// Code (manifest and image) is kept by what shapes it; loaded kernels by that
+// and the GPU. A compiler serves one thread at a time, so there is a pool of
+// them; one that had an internal error is thrown away.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/jit/Jit.h"
+
+#include "codegen/Compiler.h"
+#include "codegen/Target.h"
+#include "runtime/Concat.h"
+#include "runtime/jit/OncePerKey.h"
+
+#include <algorithm>
+
+namespace tegula::rt {
+
+HostKernel::~HostKernel() = default;
+
+namespace {
+
+/// A kernel's code before it is loaded.
+struct Code {
+  std::string manifest, image, diagnostics;
+  bool isDirect = false;
+};
+
+/// The CPU kernel of the compiler behind the JIT's interface.
+class CompiledHostKernel final : public HostKernel {
+public:
+  explicit CompiledHostKernel(std::unique_ptr<CpuKernel> kernel)
+      : kernel(std::move(kernel)) {}
+  const Signature &signature() const override { return kernel->signature(); }
+  Status run(const Arguments &arguments) const override {
+    return guarded([&] { return kernel->run(arguments); });
+  }
+
+private:
+  Arguments makeArguments() const override { return kernel->arguments(); }
+  std::unique_ptr<CpuKernel> kernel;
+};
+
+/// Compilers that no thread uses at the moment.
+class CompilerPool {
+public:
+  /// Runs `body(compiler)`, which says whether the compiler may be used again.
+  template <typename Body> void use(Body body) {
+    std::unique_ptr<Compiler> compiler;
+    {
+      std::lock_guard lock(mutex);
+      if (!idle.empty()) {
+        compiler = std::move(idle.back());
+        idle.pop_back();
+      }
+    }
+    if (!compiler)
+      compiler = std::make_unique<Compiler>();
+    if (!body(*compiler))
+      return;
+    std::lock_guard lock(mutex);
+    if (idle.size() < 8)
+      idle.push_back(std::move(compiler));
+  }
+
+private:
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Compiler>> idle;
+};
+
+} // namespace
+
+struct Jit::Impl {
+  CompilerPool compilers;
+  OncePerKey<Code> codes;
+  OncePerKey<JitKernel> kernels;
+  OncePerKey<HostKernel> hostKernels;
+  std::atomic<int64_t> compiles = 0;
+
+  Result<std::shared_ptr<Code>> compileCode(const JitRequest &request);
+  Result<std::shared_ptr<Code>> code(const JitRequest &request);
+};
+
+/// Everything that shapes the code, each part with its length, so that no two
+/// requests share a key.
+static std::string keyOf(const JitRequest &request) {
+  std::string key;
+  auto add = [&](std::string_view part) {
+    key += concat(part.size(), ":", part);
+  };
+  for (const std::string *part :
+       {&request.source, &request.fileName, &request.item, &request.arch})
+    add(*part);
+  add(concat(request.defines.size()));
+  for (const auto &[name, value] : request.defines) {
+    add(name);
+    add(value);
+  }
+  for (const std::string &field : request.schedule)
+    add(field);
+  // Which assembler makes the image.
+  add(findPtxas());
+  return key;
+}
+
+static CompileRequest compilerRequest(const JitRequest &request) {
+  CompileRequest out;
+  out.text = request.source;
+  out.name = request.fileName;
+  out.item = request.item;
+  for (const auto &[name, value] : request.defines)
+    out.defines.push_back({name, value});
+  out.schedule = request.schedule;
+  return out;
+}
+
+static std::string trimmed(std::string text) {
+  while (!text.empty() && text.back() == '\n')
+    text.pop_back();
+  return text;
+}
+
+static Status statusOf(const CompileResult &result) {
+  std::string text = trimmed(result.diagnostics);
+  switch (result.status) {
+  case CompileStatus::Ok:
+    return Status();
+  case CompileStatus::UserError:
+    return Status(StatusCode::sourceError, std::move(text));
+  case CompileStatus::Lacks:
+    return unavailable(std::move(text));
+  case CompileStatus::Internal:
+    break;
+  }
+  return Status(StatusCode::internal, std::move(text));
+}
+
+/// Whether the request leaves the schedule's form to the compiler.
+static bool formIsOpen(const JitRequest &request) {
+  return std::none_of(request.schedule.begin(), request.schedule.end(),
+                      [](llvm::StringRef field) {
+                        return field.split('=').first.trim() == "form";
+                      });
+}
+
+Result<std::shared_ptr<Code>>
+Jit::Impl::compileCode(const JitRequest &request) {
+  CompileRequest wanted = compilerRequest(request);
+  wanted.target = request.arch;
+  bool assemble = !findPtxas().empty();
+  wanted.stopAfter = assemble ? Stage::Cubin : Stage::Ptx;
+  ++compiles;
+  CompileResult result;
+  compilers.use([&](Compiler &compiler) {
+    result = compiler.compile(wanted);
+    return result.status != CompileStatus::Internal;
+  });
+  if (!result)
+    return statusOf(result);
+  auto code = std::make_shared<Code>();
+  code->manifest = std::move(result.manifest);
+  code->image = assemble ? std::move(result.cubin) : std::move(result.ptx);
+  code->diagnostics = std::move(result.diagnostics);
+  code->isDirect = result.form == "direct";
+  if (!assemble)
+    code->diagnostics +=
+        "remark: ptxas was not found; the driver assembles the PTX\n";
+  return code;
+}
+
+Result<std::shared_ptr<Code>> Jit::Impl::code(const JitRequest &request) {
+  return codes.get(keyOf(request), [&] { return compileCode(request); });
+}
+
+/// "sm_90a" for a GPU of compute capability 9.0: the record with the features
+/// of that architecture alone if there is one.
+static std::string targetOf(const Device &device) {
+  std::string name = device.architecture(), ignored;
+  return lookupTarget(name + "a", ignored) ? name + "a" : name;
+}
+
+Jit::Jit() : impl(std::make_shared<Impl>()) {}
+// Loaded sets hold the caches, to compile their direct kernels; this lets go.
+Jit::~Jit() { clear(); }
+
+Jit &Jit::shared() {
+  static Jit &jit = *new Jit;
+  return jit;
+}
+
+Result<std::shared_ptr<const JitKernel>> Jit::compile(const JitRequest &asked) {
+  using Answer = Result<std::shared_ptr<const JitKernel>>;
+  return guarded([&]() -> Answer {
+    Result<const Device *> device = Device::get(asked.device);
+    if (!device.ok())
+      return device.status();
+    JitRequest request = asked;
+    if (request.arch.empty())
+      request.arch = targetOf(**device);
+
+    auto make = [&]() -> Result<std::shared_ptr<JitKernel>> {
+      Result<std::shared_ptr<Code>> code = impl->code(request);
+      if (!code.ok())
+        return code.status();
+      auto kernel =
+          Kernel::load((*code)->manifest, (*code)->image, request.device);
+      if (!kernel.ok())
+        return kernel.status();
+      KernelProvider provider;
+      if (!(*code)->isDirect && formIsOpen(request))
+        provider = [impl = impl, request]() -> Result<std::shared_ptr<Kernel>> {
+          JitRequest direct = request;
+          // The fields of the other form do not apply to this one.
+          direct.schedule = {"form=direct"};
+          Result<std::shared_ptr<Code>> code = impl->code(direct);
+          if (!code.ok())
+            return code.status();
+          return Kernel::load((*code)->manifest, (*code)->image, direct.device);
+        };
+      auto set = KernelSet::create(std::move(*kernel), nullptr, provider);
+      if (!set.ok())
+        return set.status();
+      return std::make_shared<JitKernel>(
+          JitKernel{std::move(*set), (*code)->diagnostics});
+    };
+    auto kernel =
+        impl->kernels.get(concat(keyOf(request), "@", request.device), make);
+    return kernel.ok() ? Answer(*kernel) : Answer(kernel.status());
+  });
+}
+
+Result<std::shared_ptr<const HostKernel>>
+Jit::compileForHost(const JitRequest &asked) {
+  using Answer = Result<std::shared_ptr<const HostKernel>>;
+  return guarded([&]() -> Answer {
+    JitRequest request = asked;
+    request.arch = "cpu";
+    auto make = [&]() -> Result<std::shared_ptr<HostKernel>> {
+      CompileRequest wanted = compilerRequest(request);
+      wanted.target = "cpu";
+      wanted.stopAfter = Stage::Cpu;
+      ++impl->compiles;
+      CompileResult result;
+      std::unique_ptr<CpuKernel> kernel;
+      impl->compilers.use([&](Compiler &compiler) {
+        kernel = compiler.compileForCpu(wanted, result);
+        return result.status != CompileStatus::Internal;
+      });
+      if (!kernel)
+        return statusOf(result);
+      return std::shared_ptr<HostKernel>(
+          std::make_shared<CompiledHostKernel>(std::move(kernel)));
+    };
+    auto kernel = impl->hostKernels.get(keyOf(request), make);
+    return kernel.ok() ? Answer(*kernel) : Answer(kernel.status());
+  });
+}
+
+JitStatistics Jit::statistics() const {
+  return {impl->compiles, impl->kernels.hits() + impl->hostKernels.hits()};
+}
+
+void Jit::clear() {
+  impl->codes.clear();
+  impl->kernels.clear();
+  impl->hostKernels.clear();
+}
+
+} // namespace tegula::rt

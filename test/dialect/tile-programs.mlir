@@ -1,0 +1,86 @@
+// Every op of tile programs, through text twice, and through the generic form.
+// RUN: tegula-opt %s | tegula-opt | FileCheck %s
+// RUN: tegula-opt %s --mlir-print-op-generic | tegula-opt | FileCheck %s
+
+!mem = memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>>
+
+// CHECK-LABEL: tile.kernel @places
+tile.kernel @places(%x: !mem, %rows: memref<?x?x?xf32, strided<[?, ?, ?]>>, %table: memref<?x4xi8, strided<[?, ?]>>, %number: memref<f32>, %n: i64) {
+  // CHECK: %[[ID:.*]]:3 = tile.program_id of(%[[N:.*]], %[[N]], %[[N]]) : i64, i64, i64
+  %m, %h, %b = tile.program_id of (%n, %n, %n) : i64, i64, i64
+  // CHECK: tile.load %{{.*}}[%[[ID]]#2, %[[ID]]#1, %[[ID]]#0, %[[N]]] axes [2, 3] : memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>> -> tensor<128x64xbf16>
+  %t = tile.load %x[%b, %h, %m, %n] axes [2, 3] : !mem -> tensor<128x64xbf16>
+  // CHECK: tile.load %{{.*}} axes [3, 0] : memref<{{.*}}> -> tensor<64x8xbf16>
+  %u = tile.load %x[%b, %h, %m, %n] axes [3, 0] : !mem -> tensor<64x8xbf16>
+  // CHECK: tile.load %{{.*}} axes [2] : memref<{{.*}}> -> tensor<128xf32>
+  %r = tile.load %rows[%b, %h, %m] axes [2] : memref<?x?x?xf32, strided<[?, ?, ?]>> -> tensor<128xf32>
+  // CHECK: tile.store %{{.*}}, %{{.*}}[%{{.*}}] axes [2, 3] : tensor<128x64xbf16>, memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>>
+  tile.store %t, %x[%b, %h, %m, %n] axes [2, 3] : tensor<128x64xbf16>, !mem
+  // CHECK: tile.store %{{.*}}, %{{.*}}[%{{.*}}] axes [2] : tensor<128xf32>, memref<?x?x?xf32, strided<[?, ?, ?]>>
+  tile.store %r, %rows[%b, %h, %m] axes [2] : tensor<128xf32>, memref<?x?x?xf32, strided<[?, ?, ?]>>
+  // CHECK: tile.lookup %{{.*}}[%{{.*}}, %{{.*}}] : memref<?x4xi8, strided<[?, ?]>>
+  %l = tile.lookup %table[%m, %h] : memref<?x4xi8, strided<[?, ?]>>
+  // CHECK: tile.lookup %{{.*}}[] : memref<f32>
+  %c = tile.lookup %number[] : memref<f32>
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @loops
+tile.kernel @loops(%n: i64, %x: f32) {
+  // CHECK: %{{.*}} = tile.for_blocks %[[I:.*]] = %[[N:.*]] to %[[N]] step 128 iter_args(%[[C:.*]] = %{{.*}}, %[[D:.*]] = %[[N]]) -> (f32, i64) {
+  // CHECK-NEXT: tile.yield %[[C]], %[[I]] : f32, i64
+  // CHECK-NEXT: } {note = 1 : i64}
+  %r:2 = tile.for_blocks %i = %n to %n step 128 iter_args(%c = %x, %d = %n) -> (f32, i64) {
+    tile.yield %c, %i : f32, i64
+  } {note = 1 : i64}
+  // CHECK: tile.for_blocks %{{.*}} = %[[N]] to %[[N]] step 16 {
+  tile.for_blocks %i = %n to %n step 16 {
+  }
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @elements
+tile.kernel @elements(%row: i64, %col: i64, %S: tensor<128x32xf32>) {
+  // CHECK: tile.mask rows(%[[R:.*]]) cols(%[[C:.*]]) {
+  // CHECK-NEXT: ^bb0(%{{.*}}: i64, %{{.*}}: i64):
+  // CHECK: } : tensor<128x32xi1>
+  %keep = tile.mask rows(%row) cols(%col) {
+  ^bb0(%i: i64, %j: i64):
+    %c = arith.cmpi sge, %i, %j : i64
+    tile.yield %c : i1
+  } : tensor<128x32xi1>
+  // CHECK: tile.score %{{.*}} rows(%[[R]]) cols(%[[C]]) {
+  // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: i64, %{{.*}}: i64):
+  // CHECK: } : tensor<128x32xf32>
+  %y = tile.score %S rows(%row) cols(%col) {
+  ^bb0(%s: f32, %i: i64, %j: i64):
+    %t = math.tanh %s : f32
+    tile.yield %t : f32
+  } : tensor<128x32xf32>
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @math
+tile.kernel @math(%a: tensor<128x64xbf16>, %b: tensor<32x64xbf16>, %c: tensor<64x32xbf16>, %wide: tensor<8x8xf64>, %m: tensor<128xf32>, %x: tensor<128x32xf32>) {
+  // CHECK: tile.dot %{{.*}}, %{{.*}} transpose_b : tensor<128x64xbf16>, tensor<32x64xbf16> -> tensor<128x32xf32>
+  %S = tile.dot %a, %b transpose_b : tensor<128x64xbf16>, tensor<32x64xbf16> -> tensor<128x32xf32>
+  // CHECK: tile.dot %{{.*}}, %{{.*}} acc(%{{.*}} : tensor<128x32xf32>) : tensor<128x64xbf16>, tensor<64x32xbf16> -> tensor<128x32xf32>
+  %O = tile.dot %a, %c acc(%S : tensor<128x32xf32>) : tensor<128x64xbf16>, tensor<64x32xbf16> -> tensor<128x32xf32>
+  // CHECK: tile.dot %{{.*}} : tensor<8x8xf64>, tensor<8x8xf64> -> tensor<8x8xf64>
+  %w = tile.dot %wide, %wide : tensor<8x8xf64>, tensor<8x8xf64> -> tensor<8x8xf64>
+  // CHECK: tile.reduce max %{{.*}} : tensor<128x32xf32> -> tensor<128xf32>
+  %max = tile.reduce max %x : tensor<128x32xf32> -> tensor<128xf32>
+  // CHECK: tile.reduce add %{{.*}} : tensor<128x32xf32> -> tensor<128xf32>
+  %sum = tile.reduce add %x : tensor<128x32xf32> -> tensor<128xf32>
+  // CHECK: tile.broadcast %{{.*}} : tensor<128xf32> -> tensor<128x32xf32>
+  %y = tile.broadcast %max : tensor<128xf32> -> tensor<128x32xf32>
+  // CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %[[A:.*]] = tile.online_softmax %{{.*}}, %{{.*}}, %{{.*}} scale 1.250000e-01 : tensor<128x32xf32>, tensor<128xf32>
+  %P, %m1, %l1, %alpha = tile.online_softmax %x, %m, %sum scale 1.250000e-01 : tensor<128x32xf32>, tensor<128xf32>
+  // CHECK: tile.scale_rows %{{.*}}, %[[A]] : tensor<128x32xf32>, tensor<128xf32>
+  %u = tile.scale_rows %O, %alpha : tensor<128x32xf32>, tensor<128xf32>
+  // CHECK: tile.merge(%[[M:.*]], %[[L:.*]], %[[U:.*]]), (%[[M]], %[[L]], %[[U]]) scale 1.000000e+00 : tensor<128xf32>, tensor<128x32xf32>
+  %m2, %l2, %u2 = tile.merge (%m1, %l1, %u), (%m1, %l1, %u) scale 1.000000e+00 : tensor<128xf32>, tensor<128x32xf32>
+  // CHECK: tile.finish %{{.*}}, %{{.*}}, %{{.*}} scale 1.250000e-01 : tensor<128xf32>, tensor<128x32xf32>
+  %out, %lse = tile.finish %m2, %l2, %u2 scale 1.250000e-01 : tensor<128xf32>, tensor<128x32xf32>
+  tile.return
+}

@@ -1,0 +1,33 @@
+// RUN: tegula-opt %s --tegula-cpu-carry-in-place | FileCheck %s
+
+// CHECK-LABEL: func.func @new_value(
+// CHECK: scf.for {{.*}} iter_args(%[[X:.*]] = %{{.*}})
+// CHECK: %[[Y:.*]] = linalg.map
+// CHECK: %[[Z:.*]] = bufferization.materialize_in_destination %[[Y]] in %[[X]]
+// CHECK: scf.yield %[[Z]]
+func.func @new_value(%x0: tensor<4xf32>, %n: index) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r = scf.for %i = %c0 to %n step %c1 iter_args(%x = %x0) -> tensor<4xf32> {
+    %t = tensor.empty() : tensor<4xf32>
+    %y = linalg.map { math.exp } ins(%x : tensor<4xf32>) outs(%t : tensor<4xf32>)
+    scf.yield %y : tensor<4xf32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// A tile that comes in another argument's buffer is copied before either is overwritten.
+// CHECK-LABEL: func.func @swap(
+// CHECK: scf.for {{.*}} iter_args(%[[X:.*]] = %{{.*}}, %[[Y:.*]] = %{{.*}})
+// CHECK: %[[A:.*]] = bufferization.alloc_tensor() copy(%[[Y]])
+// CHECK: %[[B:.*]] = bufferization.alloc_tensor() copy(%[[X]])
+// CHECK: bufferization.materialize_in_destination %[[A]] in %[[X]]
+// CHECK: bufferization.materialize_in_destination %[[B]] in %[[Y]]
+func.func @swap(%x0: tensor<4xf32>, %y0: tensor<4xf32>, %n: index) -> (tensor<4xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %r:2 = scf.for %i = %c0 to %n step %c1 iter_args(%x = %x0, %y = %y0) -> (tensor<4xf32>, tensor<4xf32>) {
+    scf.yield %y, %x : tensor<4xf32>, tensor<4xf32>
+  }
+  return %r#0, %r#1 : tensor<4xf32>, tensor<4xf32>
+}

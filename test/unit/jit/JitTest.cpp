@@ -1,0 +1,186 @@
+//===- JitTest.cpp - text to kernel, on the stand-in driver and the CPU ---===//
+//
+// The stand-in driver takes PTX as an image whose entry points are its
+// `.entry` lines, so compile, load and launch are seen without a GPU.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/jit/Jit.h"
+#include "runtime/tegula.h"
+#include "test/unit/runtime/FakeDriver.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace tegula::rt;
+using namespace tegula::rt::test;
+
+static const char *const causalText = R"tg(
+attention causal(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: T[B,H,M,E], lse: f32[B,H,M]) {
+  static D = 64, E = 64, T = bf16
+  mask i + (N - M) >= j
+}
+)tg";
+
+namespace {
+class JitTest : public ::testing::Test {
+protected:
+  FakeCuda &fake = fakeDriver();
+  Jit jit;
+  void SetUp() override {
+    // No ptxas: the driver gets PTX.
+    setenv("TEGULA_PTXAS", "/nonexistent/ptxas", 1);
+    fake.clear();
+  }
+  void TearDown() override { fake.memory.clear(); }
+
+  Arguments argumentsOf(const KernelSet &kernels, bool oddStride = false) {
+    Arguments arguments = kernels.arguments();
+    uint64_t address = 0x100000;
+    auto set = [&](const char *name, ElementType type,
+                   std::initializer_list<int64_t> sizes) {
+      fake.memory[address] = {2, 0, false};
+      auto view = TensorView::contiguous(reinterpret_cast<void *>(address),
+                                         type, sizes);
+      if (oddStride && *name == 'k')
+        view.strides[2] = 66;
+      address += 0x1000;
+      Status status = arguments.set(name, view);
+      EXPECT_TRUE(status.ok()) << status.message();
+    };
+    set("q", ElementType::bf16, {2, 8, 300, 64});
+    set("k", ElementType::bf16, {2, 2, 400, 64});
+    set("v", ElementType::bf16, {2, 2, 400, 64});
+    set("o", ElementType::bf16, {2, 8, 300, 64});
+    set("lse", ElementType::f32, {2, 8, 300});
+    return arguments;
+  }
+};
+} // namespace
+
+TEST_F(JitTest, CompileAndLaunch) {
+  auto kernel = jit.compile({.source = causalText, .fileName = "causal.tg"});
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  EXPECT_NE((*kernel)->diagnostics.find(
+                "remark: ptxas was not found; the driver assembles the PTX"),
+            std::string::npos);
+  const KernelSet &kernels = *(*kernel)->kernels;
+  LaunchReport report;
+  Status status = kernels.launch(nullptr, argumentsOf(kernels), &report);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(report.form, Form::pipelined);
+  ASSERT_EQ(fake.launches.size(), 1u);
+  EXPECT_GT(fake.launches[0].grid[0], 0u);
+
+  // Operands that TMA cannot take: the direct kernel, compiled now.
+  EXPECT_EQ(jit.statistics().compiles, 1);
+  status = kernels.launch(nullptr, argumentsOf(kernels, true), &report);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(report.form, Form::direct);
+  EXPECT_EQ(jit.statistics().compiles, 2);
+  EXPECT_TRUE(kernels.launch(nullptr, argumentsOf(kernels, true)).ok());
+  EXPECT_EQ(jit.statistics().compiles, 2);
+}
+
+TEST_F(JitTest, EachKeyIsCompiledOnce) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i != 16; ++i)
+    threads.emplace_back([&, i] {
+      JitRequest request{.source = causalText, .fileName = "causal.tg"};
+      if (i % 2)
+        request.defines = {{"D", "128"}, {"E", "128"}};
+      auto kernel = jit.compile(request);
+      EXPECT_TRUE(kernel.ok()) << kernel.status().message();
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(jit.statistics().compiles, 2);
+  EXPECT_EQ(jit.statistics().hits, 14);
+  // Everything that shapes the code is in the key.
+  for (JitRequest other :
+       {JitRequest{.source = std::string(causalText) + " "},
+        JitRequest{.source = causalText, .item = "causal"},
+        JitRequest{.source = causalText, .defines = {{"T", "f16"}}},
+        JitRequest{.source = causalText, .schedule = {"form=direct"}}}) {
+    int64_t before = jit.statistics().compiles;
+    auto kernel = jit.compile(other);
+    EXPECT_TRUE(kernel.ok()) << kernel.status().message();
+    EXPECT_EQ(jit.statistics().compiles, before + 1);
+  }
+  jit.clear();
+  int64_t before = jit.statistics().compiles;
+  EXPECT_TRUE(jit.compile({.source = causalText}).ok());
+  EXPECT_EQ(jit.statistics().compiles, before + 1);
+}
+
+TEST_F(JitTest, SourceErrorsHaveAPlace) {
+  for (int i = 0; i != 2; ++i) { // a failure does not stick, nor poison
+    auto kernel = jit.compile(
+        {.source = "attention a(q: bf16[B,H,M,D]) {", .fileName = "bad.tg"});
+    ASSERT_FALSE(kernel.ok());
+    EXPECT_EQ(kernel.status().code(), StatusCode::sourceError);
+    EXPECT_EQ(kernel.status().message().rfind("bad.tg:1:", 0), 0u)
+        << kernel.status().message();
+  }
+  EXPECT_TRUE(jit.compile({.source = causalText}).ok());
+}
+
+TEST_F(JitTest, KernelsOutliveTheJit) {
+  std::shared_ptr<KernelSet> kernels;
+  {
+    Jit other;
+    kernels = (*other.compile({.source = causalText}))->kernels;
+  }
+  EXPECT_TRUE(kernels->launch(nullptr, argumentsOf(*kernels, true)).ok());
+}
+
+/// One query row sees keys 0 and 1 with equal scores.
+TEST_F(JitTest, RunsOnTheCpu) {
+  auto kernel =
+      jit.compileForHost({.source = causalText,
+                          .defines = {{"T", "f32"}, {"D", "8"}, {"E", "8"}}});
+  ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+  std::vector<float> q(2 * 8, 0.0f), k(2 * 8, 1.0f), v(2 * 8), o(2 * 8), lse(2);
+  for (int j = 0; j != 2; ++j)
+    for (int e = 0; e != 8; ++e)
+      v[j * 8 + e] = static_cast<float>(j + 1);
+  Arguments arguments = (*kernel)->arguments();
+  auto view = [](std::vector<float> &data,
+                 std::initializer_list<int64_t> sizes) {
+    return TensorView::contiguous(data.data(), ElementType::f32, sizes);
+  };
+  ASSERT_TRUE(arguments.set("q", view(q, {1, 1, 2, 8})).ok());
+  ASSERT_TRUE(arguments.set("k", view(k, {1, 1, 2, 8})).ok());
+  ASSERT_TRUE(arguments.set("v", view(v, {1, 1, 2, 8})).ok());
+  ASSERT_TRUE(arguments.set("o", view(o, {1, 1, 2, 8})).ok());
+  ASSERT_TRUE(arguments.set("lse", view(lse, {1, 1, 2})).ok());
+  Status status = (*kernel)->run(arguments);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_FLOAT_EQ(o[0], 1.0f);
+  EXPECT_FLOAT_EQ(o[8], 1.5f);
+  EXPECT_NEAR(lse[1], std::log(2.0f), 1e-6);
+}
+
+TEST_F(JitTest, FromC) {
+  const char *defines[] = {"T=f16"};
+  tegula_compile_options options = {};
+  options.source = causalText;
+  options.file_name = "causal.tg";
+  options.defines = defines;
+  options.num_defines = 1;
+  tegula_kernel *kernel = nullptr;
+  ASSERT_EQ(tegula_compile(&options, &kernel), TEGULA_OK)
+      << tegula_last_error();
+  tegula_kernel_destroy(kernel);
+  defines[0] = "T";
+  EXPECT_EQ(tegula_compile(&options, &kernel), TEGULA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tegula_last_error(),
+               "expected a define NAME=VALUE, but got `T`");
+  EXPECT_EQ(kernel, nullptr);
+  options.source = "nonsense";
+  options.num_defines = 0;
+  EXPECT_EQ(tegula_compile(&options, &kernel), TEGULA_SOURCE_ERROR);
+  EXPECT_NE(std::string(tegula_last_error()).find("causal.tg:1:1"),
+            std::string::npos)
+      << tegula_last_error();
+}
