@@ -1,7 +1,7 @@
 //===- CpuKernel.cpp - A kernel as machine code of this host --------------===//
 //
-// In: a module in the llvm dialect. LLVM IR at O2 for this host's features, then ORC. One entry function takes an array of pointers to values, so
-// that a call needs no code for its signature.
+// In: a module in the llvm dialect. LLVM IR at O2 for this host's features, then ORC. One entry function takes an array of pointers to
+// values, so that a call needs no code for its signature.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/CpuKernel.h"

@@ -74,10 +74,11 @@ for tool in ("ptxas", "nvdisasm", "compute-sanitizer"):
     else:
         lit_config.note(f"no {tool}: tests that need it are skipped")
 
-# Every test ends: lit kills a test after this many seconds; without psutil each `tegula` runs under timeout(1) instead.
+# Every test ends: lit kills a test after this many seconds; without psutil each tool runs under timeout(1) instead.
 limit = int(os.environ.get("TEGULA_TEST_SECONDS", "300"))
 if lit.util.killProcessAndChildrenIsSupported()[0]:
     if lit_config.maxIndividualTestTime == 0:
         lit_config.maxIndividualTestTime = limit
 else:
-    config.substitutions.append((r"(?<![\w./%-])tegula(?=\s)", f"timeout -k 5 {limit} tegula"))
+    for tool in ("tegula", "tegula-exec-tests"):
+        config.substitutions.append((rf"(?<![\w./%-]){tool}(?=\s)", f"timeout -k 5 {limit} {tool}"))

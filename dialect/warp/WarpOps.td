@@ -64,7 +64,9 @@ def Warp_RoleOp : Warp_Op<"role", [HasParent<"RolesOp">, SingleBlockImplicitTerm
     `registers` is the `setmaxnreg` count, 0 for the launch's own. With `elected`, one thread of the role runs the body.
 
     ```mlir
-    warp.role "load" warpgroups 1 registers 24 elected { ... }
+    warp.roles {
+      warp.role "load" warpgroups 1 registers 24 elected { }
+    }
     ```
     Lowers to a branch on the warpgroup.
   }];

@@ -131,7 +131,7 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
   case Form::Direct:
     f.consumers = fixed.consumers.value_or(fixed.blockM.value_or(64) / 64);
     f.blockM = fixed.blockM.value_or(64 * f.consumers);
-    f.blockN = fixed.blockN.value_or(shape.valueDim <= 64 ? 32 : 16);
+    f.blockN = fixed.blockN.value_or(16);
     break;
   case Form::Pipelined:
     f.consumers = fixed.consumers.value_or(fixed.blockM.value_or(128) / 64);

@@ -1,7 +1,7 @@
 // tegula-cpu-carry-in-place: loops write what they carry back into the buffers that it came in.
 //
-// In: linalg on tensors. Out: the same, with each tile that a loop yields materialized in the loop's own argument. The one idea: then no buffer
-// outlives an iteration, and one allocation a tile serves the whole call.
+// In: linalg on tensors. Out: the same, with each tile that a loop yields materialized in the loop's own argument. The one idea: then no
+// buffer outlives an iteration, and one allocation a tile serves the whole call.
 #include "passes/cpu/CpuPasses.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"

@@ -8,8 +8,8 @@ namespace tegula {
 /// The name of the function attribute that holds the manifest.
 inline constexpr llvm::StringLiteral manifestAttrName = "tegula.manifest";
 
-/// The manifest of `kernel` in the form that runtime/Manifest.h reads, from its argument attributes. Each tensor is passed as one `pointer`: the
-/// address of its memref descriptor. Errors are reported at the kernel.
+/// The manifest of `kernel` in the form that runtime/Manifest.h reads, from its argument attributes. Each tensor is passed as one
+/// `pointer`: the address of its memref descriptor. Errors are reported at the kernel.
 mlir::FailureOr<mlir::DictionaryAttr> makeCpuManifest(tile::KernelOp kernel);
 
 } // namespace tegula

@@ -42,12 +42,12 @@ void tegula::buildCpuPipeline(OpPassManager &pm) {
   // Tiles become linalg on tensors, one loop nest for each tree of elementwise code.
   pm.addPass(createCpuLowerTilesPass());
   pm.addNestedPass<func::FuncOp>(createCpuFuseElementwisePass());
-  pm.addNestedPass<func::FuncOp>(createCpuCarryInPlacePass());
-  pm.addPass(createCSEPass());
 
-  // Tensors become buffers, one allocation each.
+  // Tensors become buffers, one allocation each. (Merging equal fills before would turn fills into copies.)
+  pm.addNestedPass<func::FuncOp>(createCpuCarryInPlacePass());
   pm.addPass(bufferization::createOneShotBufferizePass());
   pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
   OpPassManager &function = pm.nest<func::FuncOp>();
   function.addPass(createCpuHoistBuffersPass());
 

@@ -1,7 +1,7 @@
 // tegula-cpu-fuse-elementwise: trees of elementwise tile code -> one linalg.generic each.
 //
-// In: arith and math on tiles, tile.mask, tile.score, tile.broadcast, tile.reduce, splats. Out: linalg.generic and linalg.fill. The one idea: a tile
-// that one elementwise user alone reads needs no memory; it becomes scalar code of that user.
+// In: arith and math on tiles, tile.mask, tile.score, tile.broadcast, tile.reduce, splats. Out: linalg.generic and linalg.fill. The one
+// idea: a tile that one elementwise user alone reads needs no memory; it becomes scalar code of that user.
 #include "passes/cpu/CpuPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -198,7 +198,8 @@ private:
     return inner.create(state)->getResult(0);
   }
 
-  /// Where the result goes: over an input of its type, if bufferization finds that free. Over what a loop carries only on the way back to it.
+  /// Where the result goes: over an input of its type, if bufferization finds that free. Over what a loop carries only on the way back to
+  /// it.
   Value elementwiseOutput() {
     Value best;
     for (auto [input, map] : llvm::zip_equal(inputs, inputMaps)) {
@@ -227,8 +228,8 @@ private:
     RankedTensorType type = reduce.getResult().getType();
     auto element = cast<FloatType>(type.getElementType());
     // NaN is the identity of maxnum: a row of NaNs alone stays NaN.
-    APFloat start = reduce.getKind() == ReduceKind::Add ? APFloat::getZero(element.getFloatSemantics())
-                                                        : APFloat::getNaN(element.getFloatSemantics());
+    APFloat start =
+        reduce.getKind() == ReduceKind::Add ? APFloat::getZero(element.getFloatSemantics()) : APFloat::getNaN(element.getFloatSemantics());
     Value scalar = arith::ConstantOp::create(b, b.getFloatAttr(element, start));
     Value empty = tensor::EmptyOp::create(b, type.getShape(), element);
     return linalg::FillOp::create(b, scalar, empty).getResult(0);

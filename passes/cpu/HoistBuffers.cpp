@@ -1,7 +1,7 @@
 // tegula-cpu-hoist-buffers: one allocation a tile for the whole call.
 //
-// In: a bufferized function. Out: the same, with every memref.alloc in the entry block and freed before the return. The one idea: since no loop
-// carries a buffer of its body, a buffer's contents are dead at the end of each iteration.
+// In: a bufferized function. Out: the same, with every memref.alloc in the entry block and freed before the return. The one idea: since no
+// loop carries a buffer of its body, a buffer's contents are dead at the end of each iteration.
 #include "passes/cpu/CpuPasses.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

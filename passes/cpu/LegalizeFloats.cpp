@@ -1,7 +1,7 @@
 // tegula-cpu-legalize-floats: arithmetic on f16 and bf16 in f32; f64 rounded to them once.
 //
-// In: scalar arith. Out: the same, where 16-bit floats only meet extf and truncf to and from f32. The one idea: f32 has more than twice the digits
-// of either type, so rounding an f32 result of + - * / or sqrt again gives the correctly rounded result.
+// In: scalar arith. Out: the same, where 16-bit floats only meet extf and truncf to and from f32. The one idea: f32 has more than twice the
+// digits of either type, so rounding an f32 result of + - * / or sqrt again gives the correctly rounded result.
 #include "passes/cpu/CpuPasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -46,7 +46,8 @@ void computeInF32(Operation *op) {
   op->getResult(0).replaceAllUsesExcept(narrow, narrow);
 }
 
-/// Rounds an f64 to f32 "to odd": where f32 cannot hold the value, takes the neighbour whose last bit is 1, so that no second rounding can go wrong.
+/// Rounds an f64 to f32 "to odd": where f32 cannot hold the value, takes the neighbour whose last bit is 1, so that no second rounding can
+/// go wrong.
 Value roundToOdd(ImplicitLocOpBuilder &b, Value x) {
   Type f32 = b.getF32Type(), i32 = b.getI32Type();
   auto constant = [&](int32_t value) -> Value { return arith::ConstantOp::create(b, b.getI32IntegerAttr(value)); };

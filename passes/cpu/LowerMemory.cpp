@@ -1,7 +1,7 @@
 // Loads, stores and lookups become loops over the part of a tile that lies inside memory, and clamped loads.
 //
-// In: tile.load, tile.store, tile.lookup on i64 indices. Out: memref and scf on `index`. The one idea: the bounds of the loops say which elements
-// exist, so no element needs a test of its own.
+// In: tile.load, tile.store, tile.lookup on i64 indices. Out: memref and scf on `index`. The one idea: the bounds of the loops say which
+// elements exist, so no element needs a test of its own.
 #include "passes/cpu/LowerMemory.h"
 
 #include "dialect/tile/TileDialect.h"
@@ -24,14 +24,10 @@ struct Inside {
   SmallVector<Value> lower, upper;
 };
 
-Value indexConstant(ImplicitLocOpBuilder &b, int64_t value) {
-  return arith::ConstantIndexOp::create(b, value);
-}
+Value indexConstant(ImplicitLocOpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, value); }
 
 SmallVector<Value> toIndex(ImplicitLocOpBuilder &b, ValueRange values) {
-  return llvm::map_to_vector(values, [&](Value value) {
-    return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value);
-  });
+  return llvm::map_to_vector(values, [&](Value value) { return b.createOrFold<arith::IndexCastOp>(b.getIndexType(), value); });
 }
 
 Inside insideOf(ImplicitLocOpBuilder &b, Value memory, ValueRange indices, ArrayRef<int64_t> axes, ArrayRef<int64_t> shape) {

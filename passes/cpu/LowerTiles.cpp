@@ -1,7 +1,7 @@
 // tegula-cpu-lower-tiles: tile.kernel -> a function that runs every program of the grid.
 //
-// In: a tile program without softmax state ops. Out: func, scf, memref and linalg, with elementwise code on tiles left as it is. The one idea: the grid
-// becomes the outermost loops, and a matrix product the loop order that reads and writes rows.
+// In: a tile program without softmax state ops. Out: func, scf, memref and linalg, with elementwise code on tiles left as it is. The one
+// idea: the grid becomes the outermost loops, and a matrix product the loop order that reads and writes rows.
 #include "passes/cpu/CpuManifest.h"
 #include "passes/cpu/CpuPasses.h"
 #include "passes/cpu/LowerMemory.h"
@@ -147,7 +147,8 @@ LogicalResult expandGrid(func::FuncOp function) {
   }
   Block *body = b.getInsertionBlock();
   if (body != entry)
-    body->getOperations().splice(body->begin(), entry->getOperations(), std::next(id->getIterator()), entry->getTerminator()->getIterator());
+    body->getOperations().splice(body->begin(), entry->getOperations(), std::next(id->getIterator()),
+                                 entry->getTerminator()->getIterator());
   id.erase();
   return success();
 }

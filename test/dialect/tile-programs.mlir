@@ -76,6 +76,11 @@ tile.kernel @math(%a: tensor<128x64xbf16>, %b: tensor<32x64xbf16>, %c: tensor<64
   %y = tile.broadcast %max : tensor<128xf32> -> tensor<128x32xf32>
   // CHECK: %{{.*}}, %{{.*}}, %{{.*}}, %[[A:.*]] = tile.online_softmax %{{.*}}, %{{.*}}, %{{.*}} scale 1.250000e-01 : tensor<128x32xf32>, tensor<128xf32>
   %P, %m1, %l1, %alpha = tile.online_softmax %x, %m, %sum scale 1.250000e-01 : tensor<128x32xf32>, tensor<128xf32>
+  // CHECK: tile.online_softmax %{{.*}}, %{{.*}}, %{{.*}} scale 1.000000e+00 threshold 8 : tensor<128x32xf32>, tensor<128xf32>
+  %P2, %m3, %l3, %alpha2 = tile.online_softmax %x, %m, %sum scale 1.000000e+00 threshold 8 : tensor<128x32xf32>, tensor<128xf32>
+  // CHECK: tile.any %{{.*}} : tensor<128xi1>
+  %grew = arith.cmpf ogt, %m, %max : tensor<128xf32>
+  %some = tile.any %grew : tensor<128xi1>
   // CHECK: tile.scale_rows %{{.*}}, %[[A]] : tensor<128x32xf32>, tensor<128xf32>
   %u = tile.scale_rows %O, %alpha : tensor<128x32xf32>, tensor<128xf32>
   // CHECK: tile.merge(%[[M:.*]], %[[L:.*]], %[[U:.*]]), (%[[M]], %[[L]], %[[U]]) scale 1.000000e+00 : tensor<128xf32>, tensor<128x32xf32>

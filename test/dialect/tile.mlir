@@ -49,7 +49,7 @@ tile.kernel @whole(%q: memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>>, %o: memref<
 tile.kernel @wide(%q: memref<1x2x?x8xf64>, %n: i64) {
   // CHECK: outs(%{{.*}} : memref<1x2x?x8xf64>) dims(
   // CHECK: ^bb0(%{{.*}}: f64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64):
-  // CHECK: } {schedule = #tile.schedule<form = sequential, block_m = 48, block_n = 100, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false>}
+  // CHECK: } {schedule = #tile.schedule<form = sequential, block_m = 48, block_n = 100, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>}
   tile.attention ins(%q, %q, %q : memref<1x2x?x8xf64>, memref<1x2x?x8xf64>, memref<1x2x?x8xf64>) outs(%q : memref<1x2x?x8xf64>) dims(%n, %n, %n, %n, %n) scale {
   ^bb0(%b: i64, %h: i64, %g: i64, %i: i64):
     %c = arith.constant 0.125 : f64
@@ -61,15 +61,15 @@ tile.kernel @wide(%q: memref<1x2x?x8xf64>, %n: i64) {
   ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64):
     %c = arith.constant true
     tile.yield %c : i1
-  } {schedule = #tile.schedule<form = sequential, block_m = 48, block_n = 100, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false>}
+  } {schedule = #tile.schedule<form = sequential, block_m = 48, block_n = 100, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>}
   tile.return
 }
 
 // Fields of a schedule may come in any order.
-// CHECK: #tile.schedule<form = pipelined, block_m = 128, block_n = 256, consumers = 2, stages = 8, q_stages = 4, producer_registers = 24, consumer_registers = 240, ping_pong = true>
-// CHECK: #tile.schedule<form = direct, block_m = 256, block_n = 16, consumers = 4, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false>
+// CHECK: #tile.schedule<form = pipelined, block_m = 128, block_n = 256, consumers = 2, stages = 8, q_stages = 4, producer_registers = 24, consumer_registers = 240, ping_pong = true, rescale_threshold = 15>
+// CHECK: #tile.schedule<form = direct, block_m = 256, block_n = 16, consumers = 4, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
 tile.kernel @schedules() attributes {
-  a = #tile.schedule<ping_pong = true, block_n = 256, block_m = 128, consumers = 2, stages = 8, q_stages = 4, producer_registers = 24, consumer_registers = 240, form = pipelined>,
-  b = #tile.schedule<form = direct, block_m = 256, block_n = 16, consumers = 4, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false>} {
+  a = #tile.schedule<ping_pong = true, block_n = 256, block_m = 128, consumers = 2, stages = 8, q_stages = 4, producer_registers = 24, consumer_registers = 240, rescale_threshold = 15, form = pipelined>,
+  b = #tile.schedule<form = direct, block_m = 256, block_n = 16, consumers = 4, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
   tile.return
 }

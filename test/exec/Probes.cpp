@@ -298,15 +298,13 @@ static Case shifted(const char *type) {
 
 /// Keys that every row hides hold NaN.
 static Case hiddenNan(const char *type) {
-  Case c = probe("hidden-nan", "mask j < 33", type, 64, sizes(1, 2, 1, 40, 70));
+  Case c = probe("hidden-nan-keys", "mask j < 33", type, 64, sizes(1, 2, 1, 40, 70));
   c.edit = [](Problem &p) {
-    for (const char *name : {"k", "v"}) {
-      Tensor &tensor = tensorOf(p, name);
-      for (int64_t g = 0; g < tensor.shape()[1]; ++g)
-        for (int64_t j = 33; j < 70; ++j)
-          for (int64_t d = 0; d < 64; ++d)
-            tensor.setReal(tensor.offsetOf({0, g, j, d}), std::nan(""));
-    }
+    Tensor &k = tensorOf(p, "k");
+    for (int64_t g = 0; g < k.shape()[1]; ++g)
+      for (int64_t j = 33; j < 70; ++j)
+        for (int64_t d = 0; d < 64; ++d)
+          k.setReal(k.offsetOf({0, g, j, d}), std::nan(""));
   };
   return c;
 }

@@ -115,8 +115,7 @@ struct RunFlags : CommonFlags {
         grad("grad", cl::desc("Gradients (not supported yet)"),
              cl::sub(command), cl::cat(category)),
         seed("seed", cl::desc("Seed of tensors that --arg does not give"),
-             cl::value_desc("K"), cl::init(0), cl::sub(command),
-             cl::cat(category)),
+             cl::value_desc("K"), cl::sub(command), cl::cat(category)),
         logitOffset(
             "logit-offset",
             cl::desc("Add X to every score: `o` stays, `lse` moves by X"),
@@ -127,8 +126,7 @@ struct RunFlags : CommonFlags {
                 cl::value_desc("STAGE=PATH"), cl::sub(command),
                 cl::cat(category)),
         runs("runs", cl::desc("Timed launches (default: 1 to 20, by length)"),
-             cl::value_desc("COUNT"), cl::init(0), cl::sub(command),
-             cl::cat(category)) {}
+             cl::value_desc("COUNT"), cl::sub(command), cl::cat(category)) {}
 
   llvm::Expected<RunOptions> read() const;
 
@@ -137,9 +135,8 @@ struct RunFlags : CommonFlags {
   cl::list<std::string> arguments, outputs;
   cl::opt<std::string> target;
   cl::opt<bool> check, json, grad;
-  cl::opt<uint64_t> seed;
-  cl::opt<std::string> logitOffset, replace;
-  cl::opt<int> runs;
+  // Numbers are read here, as the library prints its own complaints.
+  cl::opt<std::string> seed, logitOffset, replace, runs;
 };
 } // namespace
 
@@ -301,11 +298,13 @@ llvm::Expected<RunOptions> RunFlags::read() const {
   }
   options.check = check;
   options.json = json;
-  options.seed = seed;
-  options.runs = runs;
-  if (runs < 0 || (runs.getNumOccurrences() && runs == 0))
-    return usageError("expected a count of 1 or more for --runs, but got " +
-                      Twine(runs));
+  if (seed.getNumOccurrences() && StringRef(seed).getAsInteger(0, options.seed))
+    return usageError("expected an integer of 0 or more for --seed, but got '" +
+                      seed + "'");
+  if (runs.getNumOccurrences() &&
+      (StringRef(runs).getAsInteger(10, options.runs) || options.runs < 1))
+    return usageError("expected a count of 1 or more for --runs, but got '" +
+                      runs + "'");
   return options;
 }
 

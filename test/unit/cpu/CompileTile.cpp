@@ -1,8 +1,6 @@
 #include "test/unit/cpu/CompileTile.h"
 
 #include "dialect/tile/TileDialect.h"
-#include "passes/Passes.h"
-#include "passes/cpu/CpuPasses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,6 +8,8 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/Passes.h"
+#include "passes/cpu/CpuPasses.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;

@@ -6,7 +6,8 @@
 
 namespace tegula::test {
 
-/// A module of one tile.kernel through the CPU pipeline (softmax ops expanded on the way). A failure is reported to GoogleTest and gives null.
+/// A module of one tile.kernel through the CPU pipeline (softmax ops expanded on the way). A failure is reported to GoogleTest and gives
+/// null.
 std::unique_ptr<CpuKernel> compileTile(const std::string &text);
 
 } // namespace tegula::test

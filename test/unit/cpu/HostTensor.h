@@ -8,7 +8,8 @@
 
 namespace tegula::test {
 
-/// Values are rounded to the element type as they are set (to nearest even). Memory outside the elements holds a pattern that `outsideIntact` checks.
+/// Values are rounded to the element type as they are set (to nearest even). Memory outside the elements holds a pattern that
+/// `outsideIntact` checks.
 class HostTensor {
 public:
   /// A dense tensor with axis `order[0]` outermost in memory; empty: row-major. `gap` extra elements follow each run of the innermost axis.

@@ -55,18 +55,18 @@ std::string flatten(const std::string &name, const std::string &tile) {
 }
 
 State merge(const State &a, const State &b) {
-  std::vector<double> out = evaluate({a.max, a.sum, a.acc, b.max, b.sum, b.acc},
-                                     "%m, %l, %u = tile.merge (%x0, %x1, %t2), (%x3, %x4, %t5) scale 1.0 : tensor<1xf64>, tensor<1x1xf64>\n" +
-                                         flatten("%uf", "%u"),
-                                     {"%m", "%l", "%uf"});
+  std::vector<double> out = evaluate(
+      {a.max, a.sum, a.acc, b.max, b.sum, b.acc},
+      "%m, %l, %u = tile.merge (%x0, %x1, %t2), (%x3, %x4, %t5) scale 1.0 : tensor<1xf64>, tensor<1x1xf64>\n" + flatten("%uf", "%u"),
+      {"%m", "%l", "%uf"});
   return {out[0], out[1], out[2]};
 }
 
 /// The output and the lse of a state.
 std::pair<double, double> finish(const State &state) {
-  std::vector<double> out = evaluate({state.max, state.sum, state.acc},
-                                     "%o, %e = tile.finish %x0, %x1, %t2 scale 1.0 : tensor<1xf64>, tensor<1x1xf64>\n" + flatten("%of", "%o"),
-                                     {"%of", "%e"});
+  std::vector<double> out =
+      evaluate({state.max, state.sum, state.acc},
+               "%o, %e = tile.finish %x0, %x1, %t2 scale 1.0 : tensor<1xf64>, tensor<1x1xf64>\n" + flatten("%of", "%o"), {"%of", "%e"});
   return {out[0], out[1]};
 }
 

@@ -15,8 +15,8 @@ constexpr int64_t headDim = 8, valueDim = 16;
 
 /// Variants over f64 by default; `-D T=...` and the type of lse follow `type`.
 std::string source(const std::string &type) {
-  return "attention full(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: T[B,H,M,E], lse: " + std::string(type == "f64" ? "f64" : "f32") +
-         "[B,H,M]) { static D = 8, E = 16, T = " + type + R"( }
+  return "attention full(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: T[B,H,M,E], lse: " +
+         std::string(type == "f64" ? "f64" : "f32") + "[B,H,M]) { static D = 8, E = 16, T = " + type + R"( }
     attention causal  = full with { mask i + (N - M) >= j }
     attention window  = causal with { param W: i32   mask i + (N - M) - j < W }
     attention alibi   = causal with { param slope: f32[H]   score s + slope[h] * (j - i - (N - M)) }
@@ -31,7 +31,8 @@ std::string source(const std::string &type) {
   )";
 }
 
-std::unique_ptr<CpuKernel> compileItem(const std::string &item, const std::string &type = "f64", std::pair<int64_t, int64_t> blocks = {16, 16}) {
+std::unique_ptr<CpuKernel> compileItem(const std::string &item, const std::string &type = "f64",
+                                       std::pair<int64_t, int64_t> blocks = {16, 16}) {
   static Compiler compiler;
   CompileRequest request;
   request.text = source(type);
@@ -186,7 +187,9 @@ TEST(Source, Variants) {
   check("biased", shape, biased, [&](rt::Arguments &arguments) { return arguments.set("m", bias.view()); });
 
   Variant scaled = Variant::full();
-  scaled.score = [](double s, int64_t, int64_t h, int64_t, int64_t) { return s * std::sqrt(static_cast<double>(headDim)) * 0.25 * (h + 1); };
+  scaled.score = [](double s, int64_t, int64_t h, int64_t, int64_t) {
+    return s * std::sqrt(static_cast<double>(headDim)) * 0.25 * (h + 1);
+  };
   check("scaled", shape, scaled, nullptr);
 
   for (int64_t p : {3, -4, 0}) {

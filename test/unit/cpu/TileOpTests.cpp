@@ -40,16 +40,18 @@ std::unique_ptr<CpuKernel> elementwise(const std::string &from, const std::strin
     %tiles = arith.ceildivsi %N, %four : i64
     %t = tile.program_id of (%tiles) : i64
     %n = arith.muli %t, %four : i64
-    %in = tile.load %x[%n] axes [0] : memref<?x)" + from + R"(, strided<[?]>> -> tensor<4x)" + from + ">\n" + body + R"(
-    tile.store %out, %y[%n] axes [0] : tensor<4x)" + to + ">, memref<?x" + to + R"(, strided<[?]>>
+    %in = tile.load %x[%n] axes [0] : memref<?x)" +
+                     from + R"(, strided<[?]>> -> tensor<4x)" + from + ">\n" + body + R"(
+    tile.store %out, %y[%n] axes [0] : tensor<4x)" +
+                     to + ">, memref<?x" + to + R"(, strided<[?]>>
     tile.return
   })");
 }
 
 std::vector<double> interestingDoubles() {
-  std::vector<double> values = {0.0,     -0.0,   1.0,        infinity, -infinity, NAN,          65504.0, 65519.99999999999, 65520.0,
-                                0x1p-24, 0x1p-25, 0x1.8p-25, 0x1p-26,  3.4e38,    0x1.fffffep127, 0x1p-133, 0x1p-134,          0x1.8p-134,
-                                1e300,   -1e300, 1e-300,     -1e-300};
+  std::vector<double> values = {0.0,      -0.0,       1.0,     infinity,  -infinity, NAN,    65504.0,        65519.99999999999,
+                                65520.0,  0x1p-24,    0x1p-25, 0x1.8p-25, 0x1p-26,   3.4e38, 0x1.fffffep127, 0x1p-133,
+                                0x1p-134, 0x1.8p-134, 1e300,   -1e300,    1e-300,    -1e-300};
   // Values just beside, and exactly, half way between neighbours; and ones that f32 would round onto half way.
   for (double base : {1.0, 1.0 + 0x1p-7, 1.0 + 0x1p-10, 0.3, -5.7})
     for (double half : {0x1p-8, 0x1p-11, 0x1p-9, 0x1p-12})
@@ -140,8 +142,8 @@ TEST(Memory, TilesAreCutAtExtents) {
 
 TEST(Memory, PastTheExtentReadsAsZero) {
   // y[i] is the sum of the tile at i - 2, which reaches past both ends.
-  auto kernel = compileTile("tile.kernel @f(" + argument("x", "f64", "1 : i64, \"N\"", "in") + ", " +
-                            argument("y", "f64", "\"N\"", "out") + ", " + dim("N") + R"() {
+  auto kernel = compileTile("tile.kernel @f(" + argument("x", "f64", "1 : i64, \"N\"", "in") + ", " + argument("y", "f64", "\"N\"", "out") +
+                            ", " + dim("N") + R"() {
     %i = tile.program_id of (%N) : i64
     %zero = arith.constant 0 : i64
     %two = arith.constant 2 : i64
@@ -197,8 +199,9 @@ TEST(Lookup, ClampsAndReadsZeroOfAnEmptyTable) {
 }
 
 TEST(Reduce, MaxIgnoresNaNBesideANumber) {
-  auto kernel = compileTile("tile.kernel @f(" + argument("x", "f32", "4 : i64, 3 : i64", "in") + ", " + argument("y", "f32", "4 : i64", "out") +
-                            R"() {
+  auto kernel =
+      compileTile("tile.kernel @f(" + argument("x", "f32", "4 : i64, 3 : i64", "in") + ", " + argument("y", "f32", "4 : i64", "out") +
+                  R"() {
     %zero = arith.constant 0 : i64
     %in = tile.load %x[%zero, %zero] axes [0, 1] : memref<?x?xf32, strided<[?, ?]>> -> tensor<4x3xf32>
     %out = tile.reduce max %in : tensor<4x3xf32> -> tensor<4xf32>
@@ -271,8 +274,9 @@ TEST(Arguments, AreChecked) {
 }
 
 TEST(Arguments, RequirementsAreChecked) {
-  auto kernel = compileTile("tile.kernel @f(" + argument("y", "f32", "\"M\", \"N\"", "out") + R"(, %s: f32 {tile.name = "s"}, )" + dim("M") + ", " +
-                            dim("N") + R"tile() attributes {tile.requires = [{text = "M == N", place = "f.tg:2:9", expr = "(== M N)"}]} {
+  auto kernel =
+      compileTile("tile.kernel @f(" + argument("y", "f32", "\"M\", \"N\"", "out") + R"(, %s: f32 {tile.name = "s"}, )" + dim("M") + ", " +
+                  dim("N") + R"tile() attributes {tile.requires = [{text = "M == N", place = "f.tg:2:9", expr = "(== M N)"}]} {
     %zero = arith.constant 0 : i64
     %out = tensor.splat %s : tensor<2x2xf32>
     tile.store %out, %y[%zero, %zero] axes [0, 1] : tensor<2x2xf32>, memref<?x?xf32, strided<[?, ?]>>

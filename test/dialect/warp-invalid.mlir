@@ -1,0 +1,122 @@
+// One case a constraint and message of the warp dialect's structure, copies and types; matrix ops have a file of their own.
+// RUN: tegula-opt %s -verify-diagnostics -split-input-file
+
+// expected-error@+1 {{constraint 1: expected no results, but got 1}}
+warp.kernel @results() -> i64 {
+  warp.return
+}
+
+// -----
+
+// expected-error@+1 {{constraint 2: expected a body of one block that ends in warp.return}}
+warp.kernel @blocks() {
+  warp.yield
+}
+
+// -----
+
+func.func @return() {
+  // expected-error@+1 {{expects parent op 'warp.kernel'}}
+  warp.return
+}
+
+// -----
+
+func.func @roles() {
+  warp.roles {
+    // expected-error@+1 {{constraint 1: expected only warp.role in warp.roles}}
+    %c = arith.constant 0 : i64
+  }
+  return
+}
+
+// -----
+
+func.func @roles() {
+  // expected-error@+1 {{constraint 1: expected at least one warp.role}}
+  "warp.roles"() ({
+  ^bb0:
+  }) : () -> ()
+  return
+}
+
+// -----
+
+func.func @roles() {
+  warp.roles {
+    warp.role "a" warpgroups 1 registers 0 {
+    }
+    // expected-error@+1 {{constraint 2: expected different role names, but `a` stands twice}}
+    warp.role "a" warpgroups 1 registers 0 {
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @role() {
+  // expected-error@+1 {{expects parent op 'warp.roles'}}
+  warp.role "a" warpgroups 1 registers 0 {
+  }
+  return
+}
+
+// -----
+
+func.func @tiles(%n: i64, %x: f32) {
+  // expected-error@+1 {{constraint 1: expected a body that takes an i64 and the carried types and yields 'f32'}}
+  %r = warp.for_tiles %t of %n iter_args(%c = %x) -> (f32) {
+    warp.yield %t : i64
+  }
+  return
+}
+
+// -----
+
+func.func @tiles(%n: i64, %x: f32) {
+  // expected-error@+1 {{expected as many types as carried values}}
+  %r = warp.for_tiles %t of %n iter_args(%c = %x) -> (f32, f32) {
+    warp.yield %c : f32
+  }
+  return
+}
+
+// -----
+
+func.func @copy(%m: memref<?x?xbf16>, %s: !warp.slot<64x64xbf16>, %r: !warp.ring<64x64xbf16, stages 1>, %i: i64) {
+  // expected-error@+1 {{constraint 1: expected 2 indices, but got 1}}
+  warp.copy engine(tma) %m[%i] axes [0, 1] to %s of %r[%i] copy %i : memref<?x?xbf16>, !warp.slot<64x64xbf16>, !warp.ring<64x64xbf16, stages 1>
+  return
+}
+
+// -----
+
+func.func @copy(%m: memref<?x?xbf16>, %s: !warp.slot<64x64xbf16>, %r: !warp.ring<64x64xbf16, stages 1>, %i: i64) {
+  // expected-error@+1 {{constraint 2: expected two axes, the second of which is memory's last, but got [1, 0]}}
+  warp.copy engine(tma) %m[%i, %i] axes [1, 0] to %s of %r[%i] copy %i : memref<?x?xbf16>, !warp.slot<64x64xbf16>, !warp.ring<64x64xbf16, stages 1>
+  return
+}
+
+// -----
+
+func.func @acquire(%r: !warp.ring<64x64xbf16, stages 1>, %i: i64) {
+  // expected-error@+1 {{slot of the ring's tile}}
+  %s = "warp.acquire"(%r, %i, %i) : (!warp.ring<64x64xbf16, stages 1>, i64, i64) -> !warp.slot<64x32xbf16>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{constraint 1: expected a fragment of 64 rows and a multiple of 8 columns, but got [128, 64]}}
+func.func private @fragment(tensor<128x64xf32, #warp.fragment>)
+
+// -----
+
+// expected-error@+1 {{constraint 1: expected a fragment of 64 rows and a multiple of 8 columns, but got [64, 12]}}
+func.func private @fragment(tensor<64x12xf32, #warp.fragment>)
+
+// -----
+
+// expected-error@+1 {{constraint 1: expected 64 row values, but got [64, 1]}}
+func.func private @rows(tensor<64x1xf32, #warp.rows>)

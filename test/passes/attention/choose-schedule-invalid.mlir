@@ -1,0 +1,40 @@
+// Each refusal of an override or a target, at the whole problem or at the kernel.
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=forms=1" 2>&1 | FileCheck %s --check-prefix=E0
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=form=fast" 2>&1 | FileCheck %s --check-prefix=E1
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=ping_pong=maybe" 2>&1 | FileCheck %s --check-prefix=E2
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=stages=x" 2>&1 | FileCheck %s --check-prefix=E3
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=form=sequential" 2>&1 | FileCheck %s --check-prefix=E4
+// RUN: not tegula-opt %s --tegula-choose-schedule="target=cpu set=form=pipelined" 2>&1 | FileCheck %s --check-prefix=E5
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=block_n=256" 2>&1 | FileCheck %s --check-prefix=E6
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=consumers=4" 2>&1 | FileCheck %s --check-prefix=E7
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=consumer_registers=256" 2>&1 | FileCheck %s --check-prefix=E8
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=block_m=100" 2>&1 | FileCheck %s --check-prefix=E9
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=consumers=5" 2>&1 | FileCheck %s --check-prefix=E10
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=stages=9" 2>&1 | FileCheck %s --check-prefix=E11
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=block_n=24" 2>&1 | FileCheck %s --check-prefix=E12
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=consumer_registers=0" 2>&1 | FileCheck %s --check-prefix=E13
+// RUN: not tegula-opt %s --tegula-choose-schedule="target=sm_80" 2>&1 | FileCheck %s --check-prefix=E14
+
+// E0: error: unknown field `forms` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, producer_registers, consumer_registers, ping_pong, rescale_threshold
+// E1: error: expected `form` of the schedule to be direct, pipelined or sequential, but got `fast`
+// E2: error: expected `ping_pong` of the schedule to be true or false, but got `maybe`
+// E3: error: expected `stages` of the schedule to be an integer, but got `x`
+// E4: error: form `sequential` of the schedule does not run on sm_90a
+// E5: error: form `pipelined` of the schedule does not run on the CPU
+// E6: error: the schedule needs 295936 bytes of shared memory, but sm_90a has 232448 a block; lower block_n, stages or q_stages
+// E7: error: the schedule needs about 124 registers a consumer thread, but has 112; lower block_n or consumers
+// E8: error: the schedule's roles need 68608 registers, but sm_90a has 65536
+// E9: error: expected block_m = 64 * consumers = 64, but got 100
+// E10: error: expected consumers from 1 to 4 in steps of 1, but got 5
+// E11: error: expected stages from 1 to 8 in steps of 1, but got 9
+// E12: error: expected block_n from 16 to 256 in steps of 16, but got 24
+// E13: error: expected producer_registers and consumer_registers both 0 or both given, but got 24 and 0
+// E14: error: expected a known architecture (sm_90a), but got 'sm_80'
+
+tile.kernel @a(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %n: i64) {
+  tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) outs(%v : memref<?x?x?x128xbf16>) dims(%n, %n, %n, %n, %n)
+    scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
+    score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
+    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+  tile.return
+}

@@ -1,0 +1,110 @@
+// Each softmax op as reductions and elementwise code: exp(c x) is exp2(c log2(e) x), and -inf is never subtracted from itself.
+// RUN: tegula-opt %s --tegula-expand-softmax | FileCheck %s
+
+// CHECK-LABEL: tile.kernel @online
+// CHECK-SAME: %[[S:[^ ]+]]: tensor<64x32xf32>, %[[M:[^ ]+]]: tensor<64xf32>, %[[L:[^ ]+]]: tensor<64xf32>, %[[O:[^ ]+]]: memref
+tile.kernel @online(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %l: tensor<64xf32>, %o: memref<?x?xf32>, %z: i64) {
+  // CHECK: %[[BLOCK:.*]] = tile.reduce max %[[S]]
+  // CHECK-NEXT: %[[M1:.*]] = arith.maxnumf %[[M]], %[[BLOCK]]
+  // CHECK: %[[NONE:.*]] = arith.cmpf oeq, %[[M1]], %{{.*}}
+  // CHECK: %[[REF:.*]] = arith.select %[[NONE]], %{{.*}}, %[[M1]]
+  // CHECK-NEXT: %[[SPREAD:.*]] = tile.broadcast %[[REF]]
+  // CHECK-NEXT: %[[D:.*]] = arith.subf %[[S]], %[[SPREAD]]
+  // CHECK-NEXT: %[[C:.*]] = arith.constant dense<0.180336878> : tensor<64x32xf32>
+  // CHECK-NEXT: %[[E:.*]] = arith.mulf %[[D]], %[[C]]
+  // CHECK-NEXT: %[[P:.*]] = math.exp2 %[[E]]
+  // CHECK: %[[DM:.*]] = arith.subf %[[M]], %[[REF]]
+  // CHECK: %[[A:.*]] = math.exp2
+  // CHECK-NEXT: %[[BLOCKSUM:.*]] = tile.reduce add %[[P]]
+  // CHECK-NEXT: %[[OLD:.*]] = arith.mulf %[[L]], %[[A]]
+  // CHECK-NEXT: %[[L1:.*]] = arith.addf %[[OLD]], %[[BLOCKSUM]]
+  // CHECK-NEXT: tile.store %[[P]]
+  // CHECK-NEXT: tile.store %[[M1]]
+  // CHECK-NEXT: tile.store %[[L1]]
+  // CHECK-NEXT: tile.store %[[A]]
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %l scale 0.125 : tensor<64x32xf32>, tensor<64xf32>
+  tile.store %p, %o[%z, %z] axes [0, 1] : tensor<64x32xf32>, memref<?x?xf32>
+  tile.store %m1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.store %l1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.store %a, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// The max moves, and the accumulator is rescaled, only where a row's max grew by more than the threshold.
+// CHECK-LABEL: tile.kernel @threshold
+// CHECK-SAME: %[[S:[^ ]+]]: tensor<64x32xf32>, %[[M:[^ ]+]]: tensor<64xf32>, %[[U:[^ ]+]]: tensor<64x16xf32>
+tile.kernel @threshold(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %u: tensor<64x16xf32>, %o: memref<?x?xf32>, %z: i64) {
+  // CHECK: %[[BLOCK:.*]] = tile.reduce max %[[S]]
+  // CHECK-NEXT: %[[MAX:.*]] = arith.maxnumf %[[M]], %[[BLOCK]]
+  // CHECK-NEXT: %[[GROWTH:.*]] = arith.subf %[[BLOCK]], %[[M]]
+  // CHECK: %[[LIMIT:.*]] = arith.constant dense<8.000000e+00> : tensor<64xf32>
+  // CHECK: %[[GREW:.*]] = arith.cmpf ogt, %{{.*}}, %[[LIMIT]]
+  // CHECK: %[[M1:.*]] = arith.select %[[GREW]], %[[MAX]], %[[M]]
+  // CHECK: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : tensor<64xf32>
+  // CHECK: %[[A:.*]] = arith.select %[[GREW]], %{{.*}}, %[[ONE]]
+  // CHECK: %[[SOME:.*]] = tile.any %[[GREW]] : tensor<64xi1>
+  // CHECK-NEXT: scf.if %[[SOME]]
+  // CHECK-NEXT: %[[F:.*]] = tile.broadcast %[[A]]
+  // CHECK-NEXT: %[[SCALED:.*]] = arith.mulf %[[U]], %[[F]]
+  // CHECK-NEXT: scf.yield %[[SCALED]]
+  // CHECK: else
+  // CHECK-NEXT: scf.yield %[[U]]
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 0.125 threshold 8 : tensor<64x32xf32>, tensor<64xf32>
+  %u1 = tile.scale_rows %u, %a : tensor<64x16xf32>, tensor<64xf32>
+  tile.store %u1, %o[%z, %z] axes [0, 1] : tensor<64x16xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @rescale
+// CHECK-SAME: %[[U:[^ ]+]]: tensor<64x16xf64>, %[[A:[^ ]+]]: tensor<64xf64>
+tile.kernel @rescale(%u: tensor<64x16xf64>, %a: tensor<64xf64>, %o: memref<?x?xf64>, %z: i64) {
+  // CHECK-NEXT: %[[F:.*]] = tile.broadcast %[[A]]
+  // CHECK-NEXT: %[[R:.*]] = arith.mulf %[[U]], %[[F]]
+  // CHECK-NEXT: tile.store %[[R]]
+  %r = tile.scale_rows %u, %a : tensor<64x16xf64>, tensor<64xf64>
+  tile.store %r, %o[%z, %z] axes [0, 1] : tensor<64x16xf64>, memref<?x?xf64>
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @merge
+// CHECK-SAME: %[[M:[^ ]+]]: tensor<4xf32>, %[[N:[^ ]+]]: tensor<4xf32>, %[[U:[^ ]+]]: tensor<4x8xf32>, %[[V:[^ ]+]]: tensor<4x8xf32>
+tile.kernel @merge(%m: tensor<4xf32>, %n: tensor<4xf32>, %u: tensor<4x8xf32>, %v: tensor<4x8xf32>, %o: memref<?x?xf32>, %z: i64) {
+  // CHECK: %[[MAX:.*]] = arith.maxnumf %[[M]], %[[N]]
+  // CHECK: %[[REF:.*]] = arith.select %{{.*}}, %{{.*}}, %[[MAX]]
+  // CHECK: arith.subf %[[M]], %[[REF]]
+  // CHECK: %[[A:.*]] = math.exp2
+  // CHECK: arith.subf %[[N]], %[[REF]]
+  // CHECK: %[[B:.*]] = math.exp2
+  // CHECK: arith.mulf %[[M]], %[[A]]
+  // CHECK-NEXT: arith.mulf %[[N]], %[[B]]
+  // CHECK: tile.broadcast %[[A]]
+  // CHECK-NEXT: arith.mulf %[[U]]
+  // CHECK-NEXT: tile.broadcast %[[B]]
+  // CHECK-NEXT: arith.mulf %[[V]]
+  // CHECK-NEXT: %[[ACC:.*]] = arith.addf
+  // CHECK-NEXT: tile.store %[[ACC]]
+  %max, %sum, %acc = tile.merge (%m, %m, %u), (%n, %n, %v) scale 1.0 : tensor<4xf32>, tensor<4x8xf32>
+  tile.store %acc, %o[%z, %z] axes [0, 1] : tensor<4x8xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// A row without a key gives 0 and -inf, whatever its accumulator holds.
+// CHECK-LABEL: tile.kernel @finish
+// CHECK-SAME: %[[M:[^ ]+]]: tensor<4xf32>, %[[L:[^ ]+]]: tensor<4xf32>, %[[U:[^ ]+]]: tensor<4x8xf32>
+tile.kernel @finish(%m: tensor<4xf32>, %l: tensor<4xf32>, %u: tensor<4x8xf32>, %o: memref<?x?xf32>, %z: i64) {
+  // CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[L]]
+  // CHECK: %[[D:.*]] = arith.select %[[EMPTY]], %{{.*}}, %[[L]]
+  // CHECK: arith.divf %{{.*}}, %[[D]]
+  // CHECK: %[[OUT:.*]] = arith.select %{{.*}} : tensor<4x8xi1>, tensor<4x8xf32>
+  // CHECK-NEXT: %[[LOG:.*]] = math.log %[[D]]
+  // CHECK-NEXT: %[[REF:.*]] = arith.select %[[EMPTY]], %{{.*}}, %[[M]]
+  // CHECK: arith.constant dense<0xFF800000> : tensor<4xf32>
+  // CHECK: arith.constant dense<5.000000e-01> : tensor<4xf32>
+  // CHECK: %[[LSE:.*]] = arith.select %[[EMPTY]]
+  // CHECK-NEXT: tile.store %[[OUT]]
+  // CHECK-NEXT: tile.store %[[LSE]]
+  %out, %lse = tile.finish %m, %l, %u scale 0.5 : tensor<4xf32>, tensor<4x8xf32>
+  tile.store %out, %o[%z, %z] axes [0, 1] : tensor<4x8xf32>, memref<?x?xf32>
+  tile.store %lse, %o[%z, %z] axes [0] : tensor<4xf32>, memref<?x?xf32>
+  tile.return
+}

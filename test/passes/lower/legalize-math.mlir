@@ -1,0 +1,74 @@
+// RUN: tegula-opt --tegula-legalize-math %s | FileCheck %s
+
+// The integer part of x log2(e) goes into the exponent by its bits, the rest into 2^x.
+// CHECK-LABEL: func @exp
+// CHECK: %[[LOW:.+]] = arith.maxnumf %{{.*}}, %{{.*}} : f32
+// CHECK: %[[CLAMPED:.+]] = arith.minnumf %[[LOW]]
+// CHECK: %[[ROUNDED:.+]] = math.fma %[[CLAMPED]]
+// CHECK: math.fma
+// CHECK: %[[FRACTION:.+]] = math.fma
+// CHECK: %[[BITS:.+]] = arith.bitcast %[[ROUNDED]] : f32 to i32
+// CHECK: arith.shli %[[BITS]]
+// CHECK: math.exp2 %[[FRACTION]] : f32
+// CHECK-NOT: math.exp
+func.func @exp(%x: f32) -> f32 {
+  %0 = math.exp %x : f32
+  return %0 : f32
+}
+
+// Instructions without a vector form are taken element by element, the rest stays whole.
+// CHECK-LABEL: func @log_vector
+// CHECK: math.fma %{{.*}} : vector<2xf32>
+// CHECK: %[[E:.+]]:2 = vector.to_elements %{{.*}} : vector<2xf32>
+// CHECK: %[[A:.+]] = llvm.call_intrinsic "llvm.nvvm.lg2.approx.ftz.f"(%[[E]]#0)
+// CHECK: %[[B:.+]] = llvm.call_intrinsic "llvm.nvvm.lg2.approx.ftz.f"(%[[E]]#1)
+// CHECK: vector.from_elements %[[A]], %[[B]] : vector<2xf32>
+// CHECK: arith.select %{{.*}} : vector<2xi1>, vector<2xf32>
+func.func @log_vector(%x: vector<2xf32>) -> vector<2xf32> {
+  %0 = math.log %x : vector<2xf32>
+  return %0 : vector<2xf32>
+}
+
+// CHECK-LABEL: func @tanh
+// CHECK: math.exp2
+// CHECK: llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+// CHECK: math.copysign
+func.func @tanh(%x: f32) -> f32 {
+  %0 = math.tanh %x : f32
+  return %0 : f32
+}
+
+// 16-bit types go through f32.
+// CHECK-LABEL: func @exp2_bf16
+// CHECK: %[[WIDE:.+]] = arith.extf %{{.*}} : bf16 to f32
+// CHECK: %[[POWER:.+]] = math.exp2 %[[WIDE]] : f32
+// CHECK: arith.truncf %[[POWER]] : f32 to bf16
+func.func @exp2_bf16(%x: bf16) -> bf16 {
+  %0 = math.exp2 %x : bf16
+  return %0 : bf16
+}
+
+// CHECK-LABEL: func @floored
+// CHECK-NOT: arith.floordivsi
+// CHECK: arith.divsi
+func.func @floored(%a: i64, %b: i64) -> i64 {
+  %0 = arith.floordivsi %a, %b : i64
+  return %0 : i64
+}
+
+// What selects is left alone.
+// CHECK-LABEL: func @legal
+// CHECK-NEXT: math.exp2
+// CHECK-NEXT: math.sqrt
+// CHECK-NEXT: math.absf
+// CHECK-NEXT: math.floor
+// CHECK-NEXT: arith.maximumf
+// CHECK-NEXT: return
+func.func @legal(%x: f32) -> f32 {
+  %0 = math.exp2 %x : f32
+  %1 = math.sqrt %0 : f32
+  %2 = math.absf %1 : f32
+  %3 = math.floor %2 : f32
+  %4 = arith.maximumf %3, %x : f32
+  return %4 : f32
+}
