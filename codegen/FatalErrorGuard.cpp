@@ -1,7 +1,9 @@
 //===- FatalErrorGuard.cpp - LLVM's fatal errors as results ---------------===//
 //
-// LLVM's handler for fatal errors may not return. Ours throws where the thread is inside a guard: LLVM is built without exceptions but
-// with unwind tables, so its frames are left without running destructors. Elsewhere it returns, and LLVM ends the process as ever.
+// LLVM's handler for fatal errors may not return. Ours throws where the thread
+// is inside a guard: LLVM is built without exceptions but with unwind tables,
+// so its frames are left without running destructors. Elsewhere it returns, and
+// LLVM ends the process as ever.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/FatalErrorGuard.h"

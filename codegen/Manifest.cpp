@@ -1,6 +1,7 @@
 //===- Manifest.cpp - What a kernel's user must know of it, as JSON -------===//
 //
-// A generic conversion of attributes to JSON: fields that a pass adds to the dictionary need no change here.
+// A generic conversion of attributes to JSON: fields that a pass adds to the
+// dictionary need no change here.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Manifest.h"
@@ -22,7 +23,8 @@ static std::string printed(Type type) {
   return text;
 }
 
-template <typename DenseAttr> static json::Value toJsonArray(DenseAttr attribute) {
+template <typename DenseAttr>
+static json::Value toJsonArray(DenseAttr attribute) {
   json::Array array;
   for (auto element : attribute.asArrayRef())
     array.push_back(element);
@@ -61,7 +63,9 @@ std::optional<json::Value> toJson(Attribute attribute) {
   if (auto boolean = dyn_cast<BoolAttr>(attribute))
     return json::Value(boolean.getValue());
   if (auto integer = dyn_cast<IntegerAttr>(attribute))
-    return integer.getValue().getSignificantBits() <= 64 ? std::optional(json::Value(integer.getValue().getSExtValue())) : std::nullopt;
+    return integer.getValue().getSignificantBits() <= 64
+               ? std::optional(json::Value(integer.getValue().getSExtValue()))
+               : std::nullopt;
   if (auto number = dyn_cast<FloatAttr>(attribute))
     return json::Value(number.getValueAsDouble());
   if (auto symbol = dyn_cast<FlatSymbolRefAttr>(attribute))
@@ -81,21 +85,28 @@ std::optional<json::Value> toJson(Attribute attribute) {
 
 FailureOr<json::Object> buildManifest(ModuleOp module, StringRef targetName) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-    auto dictionary = function->getAttrOfType<DictionaryAttr>("tegula.manifest");
+    auto dictionary =
+        function->getAttrOfType<DictionaryAttr>("tegula.manifest");
     if (!dictionary)
       continue;
     json::Object manifest;
     for (NamedAttribute entry : dictionary) {
       std::optional<json::Value> value = toJson(entry.getValue());
       if (!value)
-        return function.emitError() << "field '" << entry.getName().strref() << "' of 'tegula.manifest' has no JSON form: " << entry.getValue(),
+        return function.emitError()
+                   << "field '" << entry.getName().strref()
+                   << "' of 'tegula.manifest' has no JSON form: "
+                   << entry.getValue(),
                failure();
       manifest[entry.getName().strref()] = std::move(*value);
     }
-    addCodeFacts(manifest, {function.getSymName().str(), targetName.str(), 0, std::nullopt, std::nullopt});
+    addCodeFacts(manifest, {function.getSymName().str(), targetName.str(), 0,
+                            std::nullopt, std::nullopt});
     return manifest;
   }
-  return module.emitError() << "expected a function with 'tegula.manifest', the description of the kernel for its launch", failure();
+  return module.emitError() << "expected a function with 'tegula.manifest', "
+                               "the description of the kernel for its launch",
+         failure();
 }
 
 void addCodeFacts(json::Object &manifest, const CodeFacts &facts) {

@@ -1,7 +1,9 @@
 //===- Ptx.cpp - MLIR of the nvvm stage to PTX ----------------------------===//
 //
-// Check, translate to LLVM IR, mark inline assembly convergent (MLIR cannot say it; without, LLVM may copy a barrier into both arms
-// of a branch), run the NVPTX code generator. LLVM's diagnostics and its fatal errors become MLIR diagnostics at the kernel.
+// Check, translate to LLVM IR, mark inline assembly convergent (MLIR cannot say
+// it; without, LLVM may copy a barrier into both arms of a branch), run the
+// NVPTX code generator. LLVM's diagnostics and its fatal errors become MLIR
+// diagnostics at the kernel.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Ptx.h"
@@ -34,7 +36,8 @@ namespace {
 /// Forwards what LLVM reports to the MLIR context, at one location.
 class ForwardDiagnostics final : public llvm::DiagnosticHandler {
 public:
-  ForwardDiagnostics(Location location, bool &failed) : location(location), failed(failed) {}
+  ForwardDiagnostics(Location location, bool &failed)
+      : location(location), failed(failed) {}
 
   bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
     std::string text;
@@ -61,7 +64,8 @@ private:
   bool &failed;
 };
 
-/// All that LLVM owns during one code generation; leaked as a whole after a fatal error.
+/// All that LLVM owns during one code generation; leaked as a whole after a
+/// fatal error.
 struct LlvmState {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
@@ -97,7 +101,8 @@ static LLVM::LLVMFuncOp findKernel(ModuleOp module) {
   return {};
 }
 
-/// Marks each inline assembly call convergent, and returns the PTX version that the texts need.
+/// Marks each inline assembly call convergent, and returns the PTX version that
+/// the texts need.
 static unsigned markConvergent(llvm::Module &module) {
   unsigned version = 0;
   for (llvm::Function &function : module)
@@ -114,23 +119,28 @@ static unsigned markConvergent(llvm::Module &module) {
   return version;
 }
 
-static std::unique_ptr<llvm::TargetMachine> createMachine(const Target &target, unsigned ptxVersion, std::string &message) {
+static std::unique_ptr<llvm::TargetMachine>
+createMachine(const Target &target, unsigned ptxVersion, std::string &message) {
   initializeNvptx();
   llvm::Triple triple("nvptx64-nvidia-cuda");
-  const llvm::Target *backend = llvm::TargetRegistry::lookupTarget(triple, message);
+  const llvm::Target *backend =
+      llvm::TargetRegistry::lookupTarget(triple, message);
   if (!backend)
     return nullptr;
   llvm::TargetOptions options;
-  // Contraction is the passes' choice, by fast-math flags; results then do not depend on the backend.
+  // Contraction is the passes' choice, by fast-math flags; results then do not
+  // depend on the backend.
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
   return std::unique_ptr<llvm::TargetMachine>(backend->createTargetMachine(
-      triple, target.name, "+ptx" + std::to_string(ptxVersion), options, llvm::Reloc::PIC_, std::nullopt,
-      llvm::CodeGenOptLevel::Default));
+      triple, target.name, "+ptx" + std::to_string(ptxVersion), options,
+      llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
-/// Runs the code generator; on failure `message` says why, or is empty where a diagnostic was already given.
+/// Runs the code generator; on failure `message` says why, or is empty where a
+/// diagnostic was already given.
 static bool generate(LlvmState &state, std::string &message) {
-  if (state.machine->addPassesToEmitFile(state.passes, state.stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
+  if (state.machine->addPassesToEmitFile(state.passes, state.stream, nullptr,
+                                         llvm::CodeGenFileType::AssemblyFile)) {
     message = "the NVPTX backend cannot write assembly";
     return false;
   }
@@ -141,7 +151,9 @@ static bool generate(LlvmState &state, std::string &message) {
 FailureOr<PtxCode> emitPtx(ModuleOp module, const PtxOptions &options) {
   LLVM::LLVMFuncOp kernel = findKernel(module);
   if (!kernel)
-    return emitError(module.getLoc()) << "expected a function with 'nvvm.kernel' in the module", failure();
+    return emitError(module.getLoc())
+               << "expected a function with 'nvvm.kernel' in the module",
+           failure();
   if (failed(verifySelectable(module)))
     return failure();
 
@@ -151,13 +163,15 @@ FailureOr<PtxCode> emitPtx(ModuleOp module, const PtxOptions &options) {
 
   bool failedInLlvm = false;
   auto state = std::make_unique<LlvmState>();
-  state->context.setDiagnosticHandler(std::make_unique<ForwardDiagnostics>(kernel.getLoc(), failedInLlvm));
+  state->context.setDiagnosticHandler(
+      std::make_unique<ForwardDiagnostics>(kernel.getLoc(), failedInLlvm));
   std::string message;
   bool done = false;
   unsigned version = options.target->ptxVersion;
   bool alive = runGuarded(
       [&] {
-        state->module = translateModuleToLLVMIR(module, state->context, kernel.getSymName());
+        state->module = translateModuleToLLVMIR(module, state->context,
+                                                kernel.getSymName());
         if (!state->module)
           return;
         version = std::max(version, markConvergent(*state->module));
@@ -175,7 +189,8 @@ FailureOr<PtxCode> emitPtx(ModuleOp module, const PtxOptions &options) {
       message);
   if (!alive) {
     (void)state.release();
-    return emitError(kernel.getLoc()) << "code generation: " << message, failure();
+    return emitError(kernel.getLoc()) << "code generation: " << message,
+           failure();
   }
   if (!done || failedInLlvm) {
     if (!message.empty())

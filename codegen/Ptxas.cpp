@@ -36,20 +36,25 @@ std::string findPtxas() {
   return {};
 }
 
-/// `key` precedes or follows the number that is wanted: the first group of `pattern`. Keeps the largest over all matches.
-static void readLargest(llvm::StringRef line, const char *pattern, unsigned &value) {
+/// `key` precedes or follows the number that is wanted: the first group of
+/// `pattern`. Keeps the largest over all matches.
+static void readLargest(llvm::StringRef line, const char *pattern,
+                        unsigned &value) {
   llvm::SmallVector<llvm::StringRef, 2> groups;
   unsigned number = 0;
-  if (llvm::Regex(pattern).match(line, &groups) && !groups[1].getAsInteger(10, number))
+  if (llvm::Regex(pattern).match(line, &groups) &&
+      !groups[1].getAsInteger(10, number))
     value = std::max(value, number);
 }
 
-/// The notes that say or mean that wgmma is serialised. C7517 and C7519 tell of inserted fences or waits only.
+/// The notes that say or mean that wgmma is serialised. C7517 and C7519 tell of
+/// inserted fences or waits only.
 static bool serialises(unsigned number, llvm::StringRef text) {
   static constexpr unsigned numbers[] = {7507, 7511, 7512, 7513, 7514, 7520};
   if (llvm::is_contained(numbers, number))
     return true;
-  return number != 7517 && number != 7519 && text.contains("wgmma") && text.contains("serialized");
+  return number != 7517 && number != 7519 && text.contains("wgmma") &&
+         text.contains("serialized");
 }
 
 PtxasFacts parsePtxasLog(llvm::StringRef log) {
@@ -84,7 +89,8 @@ public:
   void keep() { remover.releaseFile(); }
   llvm::StringRef name() const { return path; }
   std::string read() const {
-    auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/false,
+                                              /*RequiresNullTerminator=*/false);
     return buffer ? (*buffer)->getBuffer().str() : std::string();
   }
   std::error_code error;
@@ -110,17 +116,22 @@ PtxasResult assemblePtx(llvm::StringRef ptx, const PtxasOptions &options) {
   std::string program = findPtxas();
   if (program.empty()) {
     auto named = llvm::sys::Process::GetEnv("TEGULA_PTXAS");
-    result.message = named ? "ptxas was not found: TEGULA_PTXAS names '" + *named + "', which is not a program"
-                           : "ptxas was not found; install the CUDA toolkit, or set TEGULA_PTXAS to its path";
+    result.message = named ? "ptxas was not found: TEGULA_PTXAS names '" +
+                                 *named + "', which is not a program"
+                           : "ptxas was not found; install the CUDA toolkit, "
+                             "or set TEGULA_PTXAS to its path";
     return result;
   }
   result.status = PtxasStatus::Failed;
   TemporaryFile input("ptx"), output("cubin"), log("log");
-  std::error_code error = input.error ? input.error : output.error ? output.error : log.error;
+  std::error_code error = input.error    ? input.error
+                          : output.error ? output.error
+                                         : log.error;
   if (!error)
     error = writeText(input.name(), ptx);
   if (error) {
-    result.message = "temporary files for ptxas could not be written: " + error.message();
+    result.message =
+        "temporary files for ptxas could not be written: " + error.message();
     return result;
   }
 
@@ -130,13 +141,18 @@ PtxasResult assemblePtx(llvm::StringRef ptx, const PtxasOptions &options) {
     arguments.push_back("-lineinfo");
   arguments.append({input.name(), "-o", output.name()});
   result.command = llvm::join(arguments, " ");
-  std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), log.name(), log.name()};
+  std::optional<llvm::StringRef> redirects[] = {llvm::StringRef(""), log.name(),
+                                                log.name()};
   std::string problem;
-  int status = llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects, options.secondsLimit, 0, &problem);
+  int status =
+      llvm::sys::ExecuteAndWait(program, arguments, std::nullopt, redirects,
+                                options.secondsLimit, 0, &problem);
   result.log = log.read();
   if (status != 0) {
     input.keep();
-    result.message = problem.empty() ? "ptxas ended with status " + std::to_string(status) : "ptxas did not run to its end: " + problem;
+    result.message = problem.empty()
+                         ? "ptxas ended with status " + std::to_string(status)
+                         : "ptxas did not run to its end: " + problem;
     return result;
   }
   result.facts = parsePtxasLog(result.log);

@@ -1,7 +1,9 @@
 //===- Selectable.cpp - What the NVPTX backend can select -----------------===//
 //
-// A list of what is known to select on sm_90a, found by trying each intrinsic; what is not on it is refused. Operations of the nvvm
-// dialect are let through: where the PTX version or the target lacks one, LLVM's own complaint is caught by the caller.
+// A list of what is known to select on sm_90a, found by trying each intrinsic;
+// what is not on it is refused. Operations of the nvvm dialect are let through:
+// where the PTX version or the target lacks one, LLVM's own complaint is caught
+// by the caller.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Selectable.h"
@@ -17,22 +19,30 @@ namespace tegula {
 static bool isSelectableIntrinsic(StringRef name) {
   static const llvm::StringSet<> known = {
       // float, any of f16, bf16, f32, f64
-      "copysign", "fabs", "ceil", "floor", "trunc", "rint", "nearbyint", "round", "roundeven", "sqrt", "fma", "fmuladd", "minnum",
-      "maxnum", "minimum", "maximum", "ldexp", "is.fpclass",
+      "copysign", "fabs", "ceil", "floor", "trunc", "rint", "nearbyint",
+      "round", "roundeven", "sqrt", "fma", "fmuladd", "minnum", "maxnum",
+      "minimum", "maximum", "ldexp", "is.fpclass",
       // float, but for f64
       "exp2",
       // integer
-      "abs", "bitreverse", "bswap", "ctlz", "cttz", "ctpop", "fshl", "fshr", "smax", "smin", "umax", "umin", "scmp", "ucmp",
-      "sadd.with.overflow", "uadd.with.overflow", "ssub.with.overflow", "usub.with.overflow", "smul.with.overflow",
-      "umul.with.overflow", "sadd.sat", "uadd.sat", "ssub.sat", "usub.sat", "sshl.sat", "ushl.sat",
+      "abs", "bitreverse", "bswap", "ctlz", "cttz", "ctpop", "fshl", "fshr",
+      "smax", "smin", "umax", "umin", "scmp", "ucmp", "sadd.with.overflow",
+      "uadd.with.overflow", "ssub.with.overflow", "usub.with.overflow",
+      "smul.with.overflow", "umul.with.overflow", "sadd.sat", "uadd.sat",
+      "ssub.sat", "usub.sat", "sshl.sat", "ushl.sat",
       // memory, hints, vectors
-      "memcpy", "memmove", "memset", "memcpy.inline", "memset.inline", "lifetime.start", "lifetime.end", "invariant.start",
-      "invariant.end", "assume", "expect", "expect.with.probability", "ssa.copy", "is.constant", "ptrmask", "experimental.noalias.scope.decl",
-      "trap", "debugtrap", "dbg.declare", "dbg.value", "dbg.label", "stepvector", "vector.insert", "vector.extract",
-      "vector.interleave2", "vector.deinterleave2", "vector.reduce.add", "vector.reduce.and", "vector.reduce.mul", "vector.reduce.or",
-      "vector.reduce.xor", "vector.reduce.smax", "vector.reduce.smin", "vector.reduce.umax", "vector.reduce.umin",
-      "vector.reduce.fmax", "vector.reduce.fmin", "vector.reduce.fmaximum", "vector.reduce.fminimum", "vector.reduce.fadd",
-      "vector.reduce.fmul", "masked.load", "masked.store", "masked.gather", "masked.scatter"};
+      "memcpy", "memmove", "memset", "memcpy.inline", "memset.inline",
+      "lifetime.start", "lifetime.end", "invariant.start", "invariant.end",
+      "assume", "expect", "expect.with.probability", "ssa.copy", "is.constant",
+      "ptrmask", "experimental.noalias.scope.decl", "trap", "debugtrap",
+      "dbg.declare", "dbg.value", "dbg.label", "stepvector", "vector.insert",
+      "vector.extract", "vector.interleave2", "vector.deinterleave2",
+      "vector.reduce.add", "vector.reduce.and", "vector.reduce.mul",
+      "vector.reduce.or", "vector.reduce.xor", "vector.reduce.smax",
+      "vector.reduce.smin", "vector.reduce.umax", "vector.reduce.umin",
+      "vector.reduce.fmax", "vector.reduce.fmin", "vector.reduce.fmaximum",
+      "vector.reduce.fminimum", "vector.reduce.fadd", "vector.reduce.fmul",
+      "masked.load", "masked.store", "masked.gather", "masked.scatter"};
   return known.contains(name);
 }
 
@@ -47,8 +57,9 @@ static bool isSelectableType(Type type) {
     return integer.getWidth() <= 128;
   if (isa<FloatType>(type))
     return type.isF16() || type.isBF16() || type.isF32() || type.isF64();
-  return isa<LLVM::LLVMPointerType, LLVM::LLVMVoidType, LLVM::LLVMFunctionType, LLVM::LLVMLabelType, LLVM::LLVMMetadataType,
-             LLVM::LLVMTokenType, NoneType>(type);
+  return isa<LLVM::LLVMPointerType, LLVM::LLVMVoidType, LLVM::LLVMFunctionType,
+             LLVM::LLVMLabelType, LLVM::LLVMMetadataType, LLVM::LLVMTokenType,
+             NoneType>(type);
 }
 
 namespace {
@@ -71,7 +82,9 @@ private:
 
 void Checker::checkIntrinsic(Operation *op, StringRef name) {
   if (!isSelectableIntrinsic(name)) {
-    error(op) << "'llvm." << name << "' has no instruction in PTX; expected it to be legalised before code generation";
+    error(op) << "'llvm." << name
+              << "' has no instruction in PTX; expected it to be legalised "
+                 "before code generation";
     return;
   }
   auto isDouble = [](Type type) { return getElementTypeOrSelf(type).isF64(); };
@@ -79,7 +92,8 @@ void Checker::checkIntrinsic(Operation *op, StringRef name) {
     error(op) << "'llvm.exp2' has no instruction in PTX for f64";
 }
 
-/// `llvm.minnum.v4f32` to `minnum`: suffixes that name overloaded types follow the intrinsic's own name.
+/// `llvm.minnum.v4f32` to `minnum`: suffixes that name overloaded types follow
+/// the intrinsic's own name.
 static StringRef baseName(StringRef name) {
   llvm::Intrinsic::ID id = llvm::Intrinsic::lookupIntrinsicID(name);
   if (id == llvm::Intrinsic::not_intrinsic)
@@ -92,10 +106,12 @@ static StringRef baseName(StringRef name) {
 void Checker::checkCall(LLVM::CallOp call) {
   std::optional<StringRef> callee = call.getCallee();
   if (!callee) {
-    error(call) << "expected a call of a known function, but got an indirect call";
+    error(call)
+        << "expected a call of a known function, but got an indirect call";
     return;
   }
-  auto function = SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(call, StringAttr::get(call.getContext(), *callee));
+  auto function = SymbolTable::lookupNearestSymbolFrom<LLVM::LLVMFuncOp>(
+      call, StringAttr::get(call.getContext(), *callee));
   if (function && !function.isExternal())
     return;
   if (callee->starts_with("llvm.")) {
@@ -104,7 +120,9 @@ void Checker::checkCall(LLVM::CallOp call) {
       checkIntrinsic(call, base.empty() ? callee->drop_front(5) : base);
     return;
   }
-  error(call) << "call of '" << *callee << "', which has no body; there is no library to link a kernel with";
+  error(call)
+      << "call of '" << *callee
+      << "', which has no body; there is no library to link a kernel with";
 }
 
 void Checker::checkTypes(Operation *op) {
@@ -132,7 +150,9 @@ void Checker::check(Operation *op) {
   if (isa<ModuleOp>(op))
     return;
   if (dialect != "llvm" && dialect != "nvvm") {
-    error(op) << "expected only llvm and nvvm operations before code generation, but got '" << name << "'";
+    error(op) << "expected only llvm and nvvm operations before code "
+                 "generation, but got '"
+              << name << "'";
     return;
   }
   checkTypes(op);
@@ -149,7 +169,8 @@ void Checker::check(Operation *op) {
       checkIntrinsic(op, base);
     return;
   }
-  if (isa<LLVM::InvokeOp, LLVM::LandingpadOp, LLVM::ResumeOp, LLVM::VaArgOp, LLVM::IndirectBrOp, LLVM::BlockAddressOp>(op))
+  if (isa<LLVM::InvokeOp, LLVM::LandingpadOp, LLVM::ResumeOp, LLVM::VaArgOp,
+          LLVM::IndirectBrOp, LLVM::BlockAddressOp>(op))
     error(op) << "'" << op->getName().getStringRef() << "' has no form in PTX";
 }
 

@@ -1,6 +1,7 @@
 //===- Target.cpp - Target records ----------------------------------------===//
 //
-// The table of GPU architectures. Numbers are those of the CUDA programming guide (compute capabilities) and of the PTX ISA.
+// The table of GPU architectures. Numbers are those of the CUDA programming
+// guide (compute capabilities) and of the PTX ISA.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Target.h"
@@ -52,7 +53,8 @@ const Target *lookupTarget(llvm::StringRef name, std::string &message) {
   for (const Target &target : targets)
     if (target.name == name)
       return &target;
-  message = "expected a known architecture (" + llvm::join(targetNames(), ", ") + "), but got '" + name.str() + "'";
+  message = "expected a known architecture (" +
+            llvm::join(targetNames(), ", ") + "), but got '" + name.str() + "'";
   return nullptr;
 }
 
@@ -65,11 +67,18 @@ struct VersionRule {
 };
 } // namespace
 
-// Only what is newer than PTX 8.0, the oldest version that any target starts from.
+// Only what is newer than PTX 8.0, the oldest version that any target starts
+// from.
 static constexpr VersionRule versionRules[] = {
-    {".multimem", 81},      {"multimem.", 81},           {".cta_group", 86},
-    {"st.bulk", 86},        {"mbarrier.complete_tx", 80}, {"clusterlaunchcontrol", 86},
-    {"tensormap.replace", 83}, {"fence.proxy.tensormap", 83}, {"tensormap.cp_fenceproxy", 83},
+    {".multimem", 81},
+    {"multimem.", 81},
+    {".cta_group", 86},
+    {"st.bulk", 86},
+    {"mbarrier.complete_tx", 80},
+    {"clusterlaunchcontrol", 86},
+    {"tensormap.replace", 83},
+    {"fence.proxy.tensormap", 83},
+    {"tensormap.cp_fenceproxy", 83},
 };
 
 unsigned ptxVersionNeeded(llvm::StringRef asmText) {
@@ -77,7 +86,8 @@ unsigned ptxVersionNeeded(llvm::StringRef asmText) {
   for (const VersionRule &rule : versionRules)
     if (asmText.contains(rule.text))
       version = std::max(version, rule.version);
-  // A bulk copy from global memory may name its destination `.shared::cta` since 8.6; before, only `.shared::cluster`.
+  // A bulk copy from global memory may name its destination `.shared::cta`
+  // since 8.6; before, only `.shared::cluster`.
   for (llvm::StringRef line : llvm::split(asmText, ';'))
     if (line.contains("cp.async.bulk") && line.contains(".shared::cta.global"))
       version = std::max(version, 86u);

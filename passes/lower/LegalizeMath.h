@@ -1,6 +1,7 @@
 //===- LegalizeMath.h - Math functions by GPU instructions ------*- C++ -*-===//
 //
-// The pass `tegula-legalize-math` (see LegalizeMath.td) and its patterns, for use in other passes.
+// The pass `tegula-legalize-math` (see LegalizeMath.td) and its patterns, for
+// use in other passes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TEGULA_PASSES_LOWER_LEGALIZEMATH_H
@@ -10,10 +11,18 @@
 #include "mlir/Pass/Pass.h"
 #include <memory>
 
-namespace mlir::arith { class ArithDialect; }
-namespace mlir::math { class MathDialect; }
-namespace mlir::vector { class VectorDialect; }
-namespace mlir::LLVM { class LLVMDialect; }
+namespace mlir::arith {
+class ArithDialect;
+}
+namespace mlir::math {
+class MathDialect;
+}
+namespace mlir::vector {
+class VectorDialect;
+}
+namespace mlir::LLVM {
+class LLVMDialect;
+}
 
 namespace tegula {
 
@@ -22,7 +31,8 @@ namespace tegula {
 #define GEN_PASS_REGISTRATION
 #include "passes/lower/LegalizeMath.h.inc"
 
-/// Rewrites of math functions on f32, f16, bf16 scalars and vectors to operations that NVPTX selects, and of floored and ceiled division.
+/// Rewrites of math functions on f32, f16, bf16 scalars and vectors to
+/// operations that NVPTX selects, and of floored and ceiled division.
 void populateLegalizeMathPatterns(mlir::RewritePatternSet &patterns);
 
 /// Whether NVPTX selects `op`, of the math dialect, on its types.

@@ -1,7 +1,10 @@
-//===- MathExpansions.h - Math functions of f32 by GPU instructions -*- C++ -*-===//
+//===- MathExpansions.h - Math functions of f32 by GPU instructions -*- C++
+//-*-===//
 //
-// Each function takes f32 scalars or vectors of one type and builds the expansion at the builder's place. The errors are what the unit
-// test finds, in units in the last place: with exact instructions, and with instructions at the error bounds that the PTX ISA gives.
+// Each function takes f32 scalars or vectors of one type and builds the
+// expansion at the builder's place. The errors are what the unit test finds, in
+// units in the last place: with exact instructions, and with instructions at
+// the error bounds that the PTX ISA gives.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TEGULA_PASSES_LOWER_MATHEXPANSIONS_H
@@ -12,21 +15,29 @@
 namespace tegula {
 
 /// e^x, 1 and 5 ulp.
-mlir::Value expandExp(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+mlir::Value expandExp(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value x);
 /// Natural logarithm, 1.5 and 7 ulp.
-mlir::Value expandLog(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+mlir::Value expandLog(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value x);
 /// Logarithm to base 2, 2 and 9 ulp.
-mlir::Value expandLog2(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+mlir::Value expandLog2(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value x);
 /// Logarithm to base 10, 2.5 and 12 ulp.
-mlir::Value expandLog10(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+mlir::Value expandLog10(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value x);
 /// log(1 + x), 3 and 9 ulp.
-mlir::Value expandLog1p(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+mlir::Value expandLog1p(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value x);
 /// Hyperbolic tangent, 2 and 2.5 ulp; +-1 for large |x|.
-mlir::Value expandTanh(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+mlir::Value expandTanh(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value x);
 /// 1 / sqrt x, 0.5 and 3 ulp.
-mlir::Value expandRsqrt(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x);
+mlir::Value expandRsqrt(mlir::OpBuilder &builder, mlir::Location loc,
+                        mlir::Value x);
 /// x^y with the special cases of C's powf, 1.5 and 6 ulp.
-mlir::Value expandPow(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x, mlir::Value y);
+mlir::Value expandPow(mlir::OpBuilder &builder, mlir::Location loc,
+                      mlir::Value x, mlir::Value y);
 
 } // namespace tegula
 

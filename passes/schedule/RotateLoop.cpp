@@ -33,6 +33,7 @@ struct AttentionLoop {
 
 private:
   bool matchState();
+  bool matchFlow();
   void sortBody();
 };
 
@@ -62,25 +63,33 @@ std::optional<AttentionLoop> AttentionLoop::match(ForBlocksOp loop) {
     else
       found.scores = dot;
   }
-  if (!found.scores || !found.output || !found.matchState())
+  if (!found.scores || !found.output || !found.matchState() || !found.matchFlow())
     return std::nullopt;
   found.sortBody();
   return found;
 }
 
 bool AttentionLoop::matchState() {
-  Operation *yield = loop.getBody().front().getTerminator();
+  Block &body = loop.getBody().front();
   auto carried = [&](Value now, Value next, unsigned &index) {
     auto argument = dyn_cast<BlockArgument>(now);
-    if (!argument || argument.getOwner()->getParentOp() != loop || argument.getArgNumber() == 0)
+    if (!argument || argument.getOwner() != &body || argument.getArgNumber() == 0)
       return false;
     index = argument.getArgNumber() - 1;
-    return yield->getOperand(index) == next && now.hasOneUse();
+    return body.getTerminator()->getOperand(index) == next && now.hasOneUse();
   };
   return loop.getNumResults() == 3 && carried(rescale.getTile(), output.getResult(), accIndex) &&
-         yield->getOperand(maxIndex = cast<BlockArgument>(softmax.getMax()).getArgNumber() - 1) == softmax.getNewMax() &&
-         yield->getOperand(sumIndex = cast<BlockArgument>(softmax.getSum()).getArgNumber() - 1) == softmax.getNewSum() &&
+         carried(softmax.getMax(), softmax.getNewMax(), maxIndex) && carried(softmax.getSum(), softmax.getNewSum(), sumIndex) &&
          rescale->hasOneUse();
+}
+
+/// Whether scores lead to the softmax and the softmax to the weights. What is moved ahead of or behind them reads no state: the state has one
+/// use, and the ops that have it are not in the slices.
+bool AttentionLoop::matchFlow() {
+  Block &body = loop.getBody().front();
+  auto isFree = [&](const llvm::SetVector<Operation *> &ops) { return !ops.contains(softmax) && !ops.contains(rescale); };
+  return slice(body, output.getLhs()).contains(softmax) && slice(body, softmax.getScores()).contains(scores) &&
+         isFree(slice(body, scores.getResult())) && isFree(slice(body, output.getRhs()));
 }
 
 void AttentionLoop::sortBody() {

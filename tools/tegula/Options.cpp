@@ -342,6 +342,27 @@ static std::string tidy(StringRef messages, StringRef program,
          help;
 }
 
+/// A word that is no command, with the nearest one.
+static llvm::Error unknownCommand(StringRef word) {
+  std::string nearest;
+  unsigned distance = 4;
+  auto consider = [&](StringRef name) {
+    if (unsigned own = word.edit_distance(name, true, distance);
+        own < distance) {
+      nearest = name;
+      distance = own;
+    }
+  };
+  consider("compile");
+  consider("run");
+  for (const auto &[name, text] : laterCommands)
+    consider(name);
+  return usageError("unknown command '" + word + "'; " +
+                    (nearest.empty() ? "there are 'compile' and 'run'"
+                                     : "did you mean '" + nearest + "'?") +
+                    (nearest.empty() ? "; " : " ") + "see tegula --help");
+}
+
 llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
                                                            char **argv) {
   StringRef command = argc > 1 ? argv[1] : "";

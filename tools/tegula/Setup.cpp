@@ -109,8 +109,9 @@ llvm::Error Setup::bind(int dim, int64_t value, const Twine &source) {
   if (value > maxLength)
     return userError("`" + name + "` = " + Twine(value) +
                      " is above the largest length, 2^29");
+  if (bound < 0)
+    sources[dim] = source.str();
   bound = value;
-  sources[dim] = source.str();
   return llvm::Error::success();
 }
 

@@ -9,7 +9,7 @@
 
 // A constant scale under an identity score is folded into the softmax; a mask that is always true leaves the bound alone, on the last block.
 // CHECK-LABEL: tile.kernel @folded
-// CHECK-SAME: %[[Q:[^ ]+]]: {{[^ ]+ [^ ]+}} %[[K:[^ ]+]]: {{.*}} %[[B:[^ ]+]]: i64, %[[H:[^ ]+]]: i64, %[[G:[^ ]+]]: i64, %[[M:[^ ]+]]: i64, %[[N:[^ ]+]]: i64)
+// CHECK-SAME: %[[Q:[^ ]+]]: memref<{{[^>]*>>}}, %[[K:[^ ]+]]: memref<{{.*}} %[[B:[^ ]+]]: i64, %[[H:[^ ]+]]: i64, %[[G:[^ ]+]]: i64, %[[M:[^ ]+]]: i64, %[[N:[^ ]+]]: i64)
 // CHECK-SAME: schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16
 tile.kernel @folded(%q: !q, %k: !q, %v: !v, %o: !v, %lse: !lse, %B: i64, %H: i64, %G: i64, %M: i64, %N: i64) {
   // CHECK: %[[TILES:.*]] = arith.ceildivsi %[[M]], %{{.*}} : i64
@@ -18,7 +18,7 @@ tile.kernel @folded(%q: !q, %k: !q, %v: !v, %o: !v, %lse: !lse, %B: i64, %H: i64
   // CHECK: %[[GROUP:.*]] = arith.divsi %[[H]], %[[G]]
   // CHECK: %[[KV:.*]] = arith.divsi %[[ID]]#1, %[[GROUP]]
   // CHECK: %[[QT:.*]] = tile.load %[[Q]][%[[ID]]#2, %[[ID]]#1, %[[ROW]], %[[ZERO:.*]]] axes [2, 3] : {{.*}} -> tensor<64x64xf16>
-  // CHECK: %[[STATE:.*]]:3 = tile.for_blocks %[[J:.*]] = %[[ZERO]] to %[[N]] step 16 iter_args(%[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}, %[[ACC:.*]] = %{{.*}})
+  // CHECK: %[[STATE:.*]]:3 = tile.for_blocks %[[J:[^ ]+]] = %[[ZERO]] to %[[N]] step 16 iter_args(%[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}, %[[ACC:.*]] = %{{.*}})
   // CHECK-NEXT: %[[KT:.*]] = tile.load %[[K]][%[[ID]]#2, %[[KV]], %[[J]], %[[ZERO]]] axes [2, 3] : {{.*}} -> tensor<16x64xf16>
   // CHECK-NEXT: %[[S:.*]] = tile.dot %[[QT]], %[[KT]] transpose_b
   // CHECK-NOT: tile.score
@@ -49,7 +49,7 @@ tile.kernel @folded(%q: !q, %k: !q, %v: !v, %o: !v, %lse: !lse, %B: i64, %H: i64
 // CHECK-LABEL: tile.kernel @scored
 // CHECK-SAME: %[[N:[^ ]+]]: i64, %[[F:[^ ]+]]: f32)
 tile.kernel @scored(%q: !q, %v: !v, %N: i64, %f: f32) {
-  // CHECK: tile.for_blocks %[[J:.*]] = %{{.*}} to %[[N]] step 48
+  // CHECK: tile.for_blocks %[[J:[^ ]+]] = %{{.*}} to %[[N]] step 48
   // CHECK: %[[S:.*]] = tile.dot
   // CHECK-NEXT: %[[X:.*]] = tile.score %[[S]] rows(%[[ROW:.*]]) cols(%[[J]])
   // CHECK-NEXT: ^bb0(%[[ONE:.*]]: f32, %{{.*}}: i64, %{{.*}}: i64):

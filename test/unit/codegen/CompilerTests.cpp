@@ -1,6 +1,7 @@
 //===- CompilerTests.cpp - the facade: stages, statuses, diagnostics ------===//
 //
-// What the command line and the JIT rely on: every stage's text can be asked for and fed back, and every fault has its status and text.
+// What the command line and the JIT rely on: every stage's text can be asked
+// for and fed back, and every fault has its status and text.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Compiler.h"
@@ -14,7 +15,8 @@
 using namespace tegula;
 
 static const char *const causal =
-    "attention causal(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: T[B,H,M,E], lse: f32[B,H,M]) {\n"
+    "attention causal(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: "
+    "T[B,H,M,E], lse: f32[B,H,M]) {\n"
     "  static D = 64, E = 64, T = bf16\n"
     "  mask i + (N - M) >= j\n"
     "}\n";
@@ -60,7 +62,8 @@ TEST_F(Compile, SourceToPtx) {
 TEST_F(Compile, EveryStageCanBeFedBack) {
   CompileResult whole = run(Stage::Ptx);
   ASSERT_TRUE(whole) << whole.diagnostics;
-  for (Stage stage : {Stage::Attention, Stage::Tile, Stage::Warp, Stage::Nvvm, Stage::Ptx}) {
+  for (Stage stage :
+       {Stage::Attention, Stage::Tile, Stage::Warp, Stage::Nvvm, Stage::Ptx}) {
     CompileResult first = run(stage);
     ASSERT_TRUE(first) << first.diagnostics;
     CompileResult second = restart(stage, first.text, Stage::Ptx);
@@ -75,7 +78,8 @@ TEST_F(Compile, DumpsOneFileAStage) {
   request.dumpDir = std::string(folder);
   CompileResult result = run(Stage::Ptx);
   ASSERT_TRUE(result) << result.diagnostics;
-  for (const char *name : {"01-attention.mlir", "02-tile.mlir", "03-warp.mlir", "04-nvvm.mlir", "05-ptx.ptx"}) {
+  for (const char *name : {"01-attention.mlir", "02-tile.mlir", "03-warp.mlir",
+                           "04-nvvm.mlir", "05-ptx.ptx"}) {
     llvm::SmallString<128> path(folder);
     llvm::sys::path::append(path, name);
     EXPECT_TRUE(llvm::sys::fs::exists(path)) << name;
@@ -84,59 +88,81 @@ TEST_F(Compile, DumpsOneFileAStage) {
 }
 
 TEST_F(Compile, SourceErrorsPointAtTheText) {
-  request.text = llvm::StringRef(causal).trim().drop_back().str() + "  score s + nope\n}\n";
+  request.text = llvm::StringRef(causal).trim().drop_back().str() +
+                 "  score s + nope\n}\n";
   CompileResult result = run(Stage::Ptx);
   EXPECT_EQ(result.status, CompileStatus::UserError);
-  EXPECT_EQ(result.diagnostics.find("causal.tg:4:13: error: "), 0u) << result.diagnostics;
-  EXPECT_NE(result.diagnostics.find("^~~~"), std::string::npos) << result.diagnostics;
+  EXPECT_EQ(result.diagnostics.find("causal.tg:4:13: error: "), 0u)
+      << result.diagnostics;
+  EXPECT_NE(result.diagnostics.find("^~~~"), std::string::npos)
+      << result.diagnostics;
 }
 
 TEST_F(Compile, TextErrorsOfLaterStages) {
-  CompileResult result = restart(Stage::Warp, "module { warp.nope }", Stage::Ptx);
+  CompileResult result =
+      restart(Stage::Warp, "module { warp.nope }", Stage::Ptx);
   EXPECT_EQ(result.status, CompileStatus::UserError);
-  EXPECT_EQ(result.diagnostics.find("saved:1:10: error: "), 0u) << result.diagnostics;
+  EXPECT_EQ(result.diagnostics.find("saved:1:10: error: "), 0u)
+      << result.diagnostics;
 
-  result = restart(Stage::Nvvm,
-                   "llvm.func @k(%x: f32) attributes {nvvm.kernel, tegula.manifest = {}} {\n  %0 = llvm.intr.tanh(%x) : (f32) -> f32\n  llvm.return\n}",
-                   Stage::Ptx);
+  result = restart(
+      Stage::Nvvm,
+      "llvm.func @k(%x: f32) attributes {nvvm.kernel, tegula.manifest = {}} "
+      "{\n  %0 = llvm.intr.tanh(%x) : (f32) -> f32\n  llvm.return\n}",
+      Stage::Ptx);
   EXPECT_EQ(result.status, CompileStatus::UserError);
-  EXPECT_EQ(result.diagnostics.find("saved:2:8: error: 'llvm.tanh' has no instruction in PTX"), 0u) << result.diagnostics;
+  EXPECT_EQ(result.diagnostics.find(
+                "saved:2:8: error: 'llvm.tanh' has no instruction in PTX"),
+            0u)
+      << result.diagnostics;
 
   result = restart(Stage::Ptx, ".version 8.0\n", Stage::Cubin);
   EXPECT_EQ(result.status, CompileStatus::UserError);
-  EXPECT_EQ(result.diagnostics, "error: saved: expected PTX with a manifest in a comment, as `--emit=ptx` writes it\n");
+  EXPECT_EQ(result.diagnostics, "error: saved: expected PTX with a manifest in "
+                                "a comment, as `--emit=ptx` writes it\n");
 }
 
 TEST_F(Compile, StagesThatDoNotGoTogether) {
   CompileResult result = restart(Stage::Nvvm, "module {}", Stage::Tile);
   EXPECT_EQ(result.status, CompileStatus::Usage);
-  EXPECT_EQ(result.diagnostics, "error: stage `tile` cannot be reached from stage `nvvm`\n");
+  EXPECT_EQ(result.diagnostics,
+            "error: stage `tile` cannot be reached from stage `nvvm`\n");
   result = restart(Stage::Warp, "module {}", Stage::Cpu);
   EXPECT_EQ(result.status, CompileStatus::Usage);
   request.target = "cpu";
   result = run(Stage::Ptx);
   EXPECT_EQ(result.status, CompileStatus::Usage);
-  EXPECT_EQ(result.diagnostics, "error: stage `ptx` belongs to GPU targets, but the target is `cpu`\n");
+  EXPECT_EQ(
+      result.diagnostics,
+      "error: stage `ptx` belongs to GPU targets, but the target is `cpu`\n");
 }
 
 TEST_F(Compile, UnknownTarget) {
   request.target = "sm_1";
   CompileResult result = run(Stage::Ptx);
   EXPECT_EQ(result.status, CompileStatus::UserError);
-  EXPECT_EQ(result.diagnostics, "error: expected a known architecture (sm_90a), but got 'sm_1'\n");
+  EXPECT_EQ(result.diagnostics,
+            "error: expected a known architecture (sm_90a), but got 'sm_1'\n");
 }
 
 TEST_F(Compile, CubinWithoutPtxas) {
   setenv("TEGULA_PTXAS", "/nowhere/ptxas", 1);
   CompileResult result = run(Stage::Cubin);
   EXPECT_EQ(result.status, CompileStatus::Lacks);
-  EXPECT_EQ(result.diagnostics, "error: ptxas was not found: TEGULA_PTXAS names '/nowhere/ptxas', which is not a program\n");
+  EXPECT_EQ(result.diagnostics,
+            "error: ptxas was not found: TEGULA_PTXAS names '/nowhere/ptxas', "
+            "which is not a program\n");
   EXPECT_FALSE(result.ptx.empty());
   setenv("TEGULA_PTXAS", "/bin/false", 1);
   result = run(Stage::Cubin);
   EXPECT_EQ(result.status, CompileStatus::Internal);
-  EXPECT_NE(result.diagnostics.find("error: ptxas ended with status 1\ncommand: /bin/false -arch=sm_90a -v "), std::string::npos) << result.diagnostics;
-  EXPECT_NE(result.diagnostics.find("error: internal: stage cubin failed; to see it again: tegula compile "), std::string::npos);
+  EXPECT_NE(result.diagnostics.find("error: ptxas ended with status "
+                                    "1\ncommand: /bin/false -arch=sm_90a -v "),
+            std::string::npos)
+      << result.diagnostics;
+  EXPECT_NE(result.diagnostics.find("error: internal: stage cubin failed; to "
+                                    "see it again: tegula compile "),
+            std::string::npos);
   unsetenv("TEGULA_PTXAS");
 }
 
@@ -148,14 +174,20 @@ TEST_F(Compile, CubinOfTheChosenScheduleIsClean) {
   EXPECT_EQ(result.diagnostics, "");
   EXPECT_EQ(result.assembler.spillStores, 0u);
   EXPECT_GT(result.assembler.registers, 0u);
-  EXPECT_EQ(llvm::json::parse(result.manifest)->getAsObject()->getInteger("registers"), result.assembler.registers);
+  EXPECT_EQ(llvm::json::parse(result.manifest)
+                ->getAsObject()
+                ->getInteger("registers"),
+            result.assembler.registers);
 }
 
 TEST_F(Compile, EveryMathFunctionEndsInPtx) {
-  for (const char *score : {"log(exp(tanh(s)))", "sqrt(abs(s)) + rsqrt(abs(s) + 1.0)", "pow(s, 2.5)", "exp2(log2(s))", "min(max(s, -1.0), 1.0)",
-                            "s + f32((i - j) / 3 + (i - j) % 5)"})
+  for (const char *score :
+       {"log(exp(tanh(s)))", "sqrt(abs(s)) + rsqrt(abs(s) + 1.0)",
+        "pow(s, 2.5)", "exp2(log2(s))", "min(max(s, -1.0), 1.0)",
+        "s + f32((i - j) / 3 + (i - j) % 5)"})
     for (const char *form : {"form=pipelined", "form=direct"}) {
-      request.text = llvm::StringRef(causal).trim().drop_back().str() + "  score " + score + "\n}\n";
+      request.text = llvm::StringRef(causal).trim().drop_back().str() +
+                     "  score " + score + "\n}\n";
       request.schedule = {form};
       CompileResult result = run(Stage::Ptx);
       EXPECT_TRUE(result) << score << " " << form << ": " << result.diagnostics;

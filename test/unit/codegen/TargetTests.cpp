@@ -20,6 +20,11 @@ TEST(Target, UnknownNameListsTheKnown) {
 
 TEST(Target, PtxVersionOfAssembly) {
   EXPECT_EQ(ptxVersionNeeded("wgmma.fence.sync.aligned;"), 0u);
-  EXPECT_EQ(ptxVersionNeeded("cp.async.bulk.tensor.4d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1], [$2];"), 0u);
-  EXPECT_EQ(ptxVersionNeeded("cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [$0], [$1], 16, [$2];"), 86u);
+  EXPECT_EQ(
+      ptxVersionNeeded("cp.async.bulk.tensor.4d.shared::cluster.global.tile."
+                       "mbarrier::complete_tx::bytes [$0], [$1], [$2];"),
+      0u);
+  EXPECT_EQ(ptxVersionNeeded("cp.async.bulk.shared::cta.global.mbarrier::"
+                             "complete_tx::bytes [$0], [$1], 16, [$2];"),
+            86u);
 }

@@ -1,0 +1,12 @@
+// RUN: tegula-opt %s --tegula-allocate-shared -verify-diagnostics -split-input-file
+// RUN: not tegula-opt %s --tegula-allocate-shared=target=sm_12 2>&1 | FileCheck %s
+// CHECK: error: expected a known architecture (sm_90a), but got 'sm_12'
+
+// expected-error@+1 {{needs 246928 bytes of shared memory, but sm_90a has 232448 a block}}
+warp.kernel @big() {
+  // expected-note@+1 {{ring `q`: 16384 bytes in 2 slots}}
+  %q = warp.ring "q" copies 2 consumers 2 : !warp.ring<64x64xbf16, stages 1>
+  // expected-note@+1 {{ring `k`: 229376 bytes in 7 slots}}
+  %k = warp.ring "k" copies 1 consumers 2 : !warp.ring<128x128xbf16, stages 7>
+  warp.return
+}

@@ -1,0 +1,18 @@
+// Tiles first, each slot in whole panels of 64 columns, then one full and one empty barrier a slot; 1024 bytes to align the base.
+// RUN: tegula-opt %s --tegula-allocate-shared | FileCheck %s
+
+// CHECK-LABEL: warp.kernel @three() attributes {shared_bytes = 117856 : i64} {
+warp.kernel @three() {
+  // CHECK-NEXT: warp.ring "q" copies 2 consumers 2 {barriers = 116736 : i64, offset = 0 : i64}
+  %q = warp.ring "q" copies 2 consumers 2 : !warp.ring<64x64xbf16, stages 1>
+  // CHECK-NEXT: warp.ring "k" copies 1 consumers 2 {barriers = 116768 : i64, offset = 16384 : i64}
+  %k = warp.ring "k" copies 1 consumers 2 : !warp.ring<128x72xbf16, stages 3>
+  // CHECK-NEXT: warp.ring "v" copies 1 consumers 2 {barriers = 116816 : i64, offset = 114688 : i64}
+  %v = warp.ring "v" copies 1 consumers 2 {offset = 7 : i64} : !warp.ring<16x16xf16, stages 1>
+  warp.return
+}
+
+// CHECK-LABEL: warp.kernel @none() attributes {shared_bytes = 0 : i64} {
+warp.kernel @none() {
+  warp.return
+}

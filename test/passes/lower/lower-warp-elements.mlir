@@ -1,0 +1,93 @@
+// Element regions: each op once in the least shape that holds its operands; i32 where ranges prove it; lookups clamped.
+// RUN: tegula-opt %s --tegula-lower-warp | FileCheck %s
+
+#direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+
+// CHECK: llvm.mlir.global internal constant @tegula_zero(0 : i64) {addr_space = 1 : i32, alignment = 8 : i64} : i64
+
+// CHECK-LABEL: llvm.func @narrow
+// CHECK-SAME: %[[W:[^ ]+]]: i32 {tegula.argument = {kind = "scalar", name = "W", type = "i32"}}
+warp.kernel @narrow(%l: memref<?x16xi1, strided<[?, ?]>> {tile.name = "l", tile.dims = ["M", 16], tile.role = "out"}, %W: i32 {tile.name = "W"},
+                    %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) attributes {schedule = #direct} {
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 0 {
+      %c64 = arith.constant 64 : i64
+      %zero = arith.constant 0 : i64
+      warp.for_tiles %t of %M {
+        %block = arith.remsi %t, %M : i64
+        %col = arith.minsi %block, %c64 : i64
+        // Rows are 2 values, columns 4, and only what depends on both has 8.
+        // CHECK: %[[ROWS:.*]] = vector.from_elements %{{.*}}, %{{.*}} : vector<2xi32>
+        // CHECK: %[[COLS:.*]] = arith.addi %{{.*}}, %{{.*}} : vector<4xi32>
+        // CHECK: %[[SHIFT:.*]] = arith.subi %{{.*}}, %{{.*}} : i32
+        // CHECK: %[[WIDE:.*]] = vector.broadcast %[[SHIFT]] : i32 to vector<2xi32>
+        // CHECK: %[[SHIFTED:.*]] = arith.addi %[[ROWS]], %[[WIDE]] : vector<2xi32>
+        // CHECK: %[[R:.*]] = vector.shuffle %[[SHIFTED]], %[[SHIFTED]] [0, 0, 1, 1, 0, 0, 1, 1] : vector<2xi32>
+        // CHECK: %[[C:.*]] = vector.shuffle %[[COLS]], %[[COLS]] [0, 1, 0, 1, 2, 3, 2, 3] : vector<4xi32>
+        // CHECK: %[[SEEN:.*]] = arith.cmpi sge, %[[R]], %[[C]] : vector<8xi32>
+        // An i32 of the user needs no widening.
+        // CHECK: vector.broadcast %[[W]] : i32 to vector<4xi32>
+        // CHECK: %[[NEAR:.*]] = arith.cmpi slt, %[[COLS]], %{{.*}} : vector<4xi32>
+        // CHECK: arith.andi %[[SEEN]], %{{.*}} : vector<8xi1>
+        %keep = tile.mask rows(%col) cols(%zero) {
+        ^bb0(%i: i64, %j: i64):
+          %d = arith.subi %N, %M : i64
+          %row = arith.addi %i, %d : i64
+          %seen = arith.cmpi sge, %row, %j : i64
+          %w = arith.extsi %W : i32 to i64
+          %near = arith.cmpi slt, %j, %w : i64
+          %both = arith.andi %seen, %near : i1
+          tile.yield %both : i1
+        } : tensor<64x16xi1, #warp.fragment>
+        tile.store %keep, %l[%block, %zero] axes [0, 1] : tensor<64x16xi1, #warp.fragment>, memref<?x16xi1, strided<[?, ?]>>
+      }
+    }
+  }
+  warp.return
+}
+
+// A product of two indices may pass 31 bits: the whole region stays in i64.
+// CHECK-LABEL: llvm.func @wide
+// CHECK-SAME: %[[TABLE:[^ ]+]]: !llvm.ptr<1> {tegula.argument = {kind = "pointer", tensor = "table"}}, %[[STRIDE:[^ ]+]]: i64
+warp.kernel @wide(%s: memref<?x16xf32, strided<[?, ?]>> {tile.name = "s", tile.dims = ["M", 16], tile.role = "out"},
+                  %table: memref<?xbf16, strided<[?]>> {tile.name = "table", tile.dims = ["H"], tile.role = "in"},
+                  %M: i64 {tile.dim = "M"}, %H: i64 {tile.dim = "H"}) attributes {schedule = #direct} {
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 0 {
+      %zero = arith.constant 0 : i64
+      %x = arith.constant dense<1.0> : tensor<64x16xf32, #warp.fragment>
+      warp.for_tiles %t of %M {
+        %block = arith.remsi %t, %M : i64
+        // CHECK: arith.muli %{{.*}}, %{{.*}} : vector<8xi64>
+        // A lookup of the column alone is 4 loads. Its index is clamped; an empty table's place is taken by a zero.
+        // CHECK: vector.to_elements
+        // CHECK: %[[LAST:.*]] = arith.subi %[[EXTENT:.*]], %{{.*}} : i64
+        // CHECK-NEXT: %[[LOW:.*]] = arith.minsi %{{.*}}, %[[LAST]]
+        // CHECK-NEXT: %[[AT:.*]] = arith.maxsi %[[LOW]], %{{.*}}
+        // CHECK-NEXT: %[[EMPTY:.*]] = arith.cmpi sle, %[[EXTENT]], %{{.*}}
+        // CHECK-NEXT: %[[OFFSET:.*]] = arith.muli %[[AT]], %[[STRIDE]]
+        // CHECK-NEXT: %[[PLACE:.*]] = llvm.getelementptr %[[TABLE]][%[[OFFSET]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
+        // CHECK-NEXT: %[[NULL:.*]] = llvm.mlir.addressof @tegula_zero : !llvm.ptr<1>
+        // CHECK-NEXT: %[[SAFE:.*]] = arith.select %[[EMPTY]], %[[NULL]], %[[PLACE]]
+        // CHECK-NEXT: llvm.load %[[SAFE]] : !llvm.ptr<1> -> bf16
+        // CHECK-COUNT-3: llvm.load
+        // CHECK-NOT: llvm.load
+        // CHECK: vector.from_elements %{{.*}} : vector<4xbf16>
+        // CHECK: arith.extf %{{.*}} : vector<4xbf16> to vector<4xf32>
+        // CHECK: arith.addf %{{.*}}, %{{.*}} : vector<8xf32>
+        %y = tile.score %x rows(%block) cols(%zero) {
+        ^bb0(%one: f32, %i: i64, %j: i64):
+          %p = arith.muli %i, %j : i64
+          %f = arith.sitofp %p : i64 to f32
+          %v = tile.lookup %table[%j] : memref<?xbf16, strided<[?]>>
+          %w = arith.extf %v : bf16 to f32
+          %r = arith.addf %one, %f : f32
+          %r2 = arith.addf %r, %w : f32
+          tile.yield %r2 : f32
+        } : tensor<64x16xf32, #warp.fragment>
+        tile.store %y, %s[%block, %zero] axes [0, 1] : tensor<64x16xf32, #warp.fragment>, memref<?x16xf32, strided<[?, ?]>>
+      }
+    }
+  }
+  warp.return
+}

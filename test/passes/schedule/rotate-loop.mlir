@@ -1,0 +1,74 @@
+// Rotation is found by data flow: order of ops, order of carried values and origin do not matter.
+// RUN: tegula-opt %s --tegula-rotate-loop | FileCheck %s
+
+#pipelined = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, rescale_threshold = 0>
+#direct = #tile.schedule<form = direct, block_m = 64, block_n = 32, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+
+// Carried values in the order sum, accumulator, max; the values' load first.
+// CHECK-LABEL: tile.kernel @handwritten
+// CHECK-SAME: %[[Q:[^ ]+]]: tensor<64x16xf16>, %[[K:[^ ]+]]: memref<?x16xf16>, %[[V:[^ ]+]]: memref<?x8xf16>, {{.*}} %[[LO:[^ ]+]]: i64, %[[HI:[^ ]+]]: i64, %[[M:[^ ]+]]: tensor<64xf32>, %[[L:[^ ]+]]: tensor<64xf32>, %[[U:[^ ]+]]: tensor<64x8xf32>)
+tile.kernel @handwritten(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref<?x8xf16>, %o: memref<?x8xf32>, %lo: i64, %hi: i64, %m: tensor<64xf32>, %l: tensor<64xf32>, %u: tensor<64x8xf32>)
+    attributes {schedule = #pipelined} {
+  // The prologue: scores and softmax of the first block.
+  // CHECK: %[[ZERO:.*]] = arith.constant 0 : i64
+  // CHECK: %[[STEP:.*]] = arith.constant 32 : i64
+  // CHECK: %[[K0:.*]] = tile.load %[[K]][%[[LO]], %[[ZERO]]]
+  // CHECK: %[[S0:.*]] = tile.dot %[[Q]], %[[K0]] transpose_b
+  // CHECK-NOT: tile.dot
+  // CHECK: %[[P0:.*]], %[[M0:.*]], %[[L0:.*]], %{{.*}} = tile.online_softmax %[[S0]], %[[M]], %[[L]]
+  // CHECK: %[[W0:.*]] = arith.truncf %[[P0]]
+  // CHECK: %[[START:.*]] = arith.addi %[[LO]], %[[STEP]]
+  // The loop: the scores of this block, then the output product of the last one.
+  // CHECK: %[[R:.*]]:4 = tile.for_blocks %[[J:[^ ]+]] = %[[START]] to %[[HI]] step 32 iter_args(%[[LI:.*]] = %[[L0]], %[[UI:.*]] = %[[U]], %[[MI:.*]] = %[[M0]], %[[WI:.*]] = %[[W0]])
+  // CHECK: %[[KJ:.*]] = tile.load %[[K]][%[[J]], %[[ZERO]]]
+  // CHECK: %[[S:.*]] = tile.dot %[[Q]], %[[KJ]] transpose_b
+  // CHECK: %[[BEFORE:.*]] = arith.subi %[[J]], %[[STEP]]
+  // CHECK: %[[VJ:.*]] = tile.load %[[V]][%[[BEFORE]], %[[ZERO]]]
+  // CHECK: %[[U1:.*]] = tile.dot %[[WI]], %[[VJ]] acc(%[[UI]]
+  // CHECK: %[[P:.*]], %[[M1:.*]], %[[L1:.*]], %[[A:.*]] = tile.online_softmax %[[S]], %[[MI]], %[[LI]]
+  // CHECK: %[[W:.*]] = arith.truncf %[[P]]
+  // CHECK: %[[UN:.*]] = tile.scale_rows %[[U1]], %[[A]]
+  // CHECK: tile.yield %[[L1]], %[[UN]], %[[M1]], %[[W]]
+  // The epilogue: the output product of the last block that there is.
+  // CHECK: %[[SPAN:.*]] = arith.divsi %{{.*}}, %[[STEP]]
+  // CHECK: %[[BLOCKS:.*]] = arith.muli %[[SPAN]], %[[STEP]]
+  // CHECK: %[[LAST:.*]] = arith.addi %[[LO]], %[[BLOCKS]]
+  // CHECK: %[[VL:.*]] = tile.load %[[V]][%[[LAST]], %[[ZERO]]]
+  // CHECK: %[[OUT:.*]] = tile.dot %[[R]]#3, %[[VL]] acc(%[[R]]#1
+  // CHECK: tile.store %[[OUT]]
+  %zero = arith.constant 0 : i64
+  %r:3 = tile.for_blocks %j = %lo to %hi step 32 iter_args(%sum = %l, %acc = %u, %max = %m) -> (tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>) {
+    %values = tile.load %v[%j, %zero] axes [0, 1] : memref<?x8xf16> -> tensor<32x8xf16>
+    %keys = tile.load %k[%j, %zero] axes [0, 1] : memref<?x16xf16> -> tensor<32x16xf16>
+    %s = tile.dot %q, %keys transpose_b : tensor<64x16xf16>, tensor<32x16xf16> -> tensor<64x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %s, %max, %sum scale 0.25 : tensor<64x32xf32>, tensor<64xf32>
+    %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xf16>
+    %old = tile.scale_rows %acc, %a : tensor<64x8xf32>, tensor<64xf32>
+    %new = tile.dot %w, %values acc(%old : tensor<64x8xf32>) : tensor<64x32xf16>, tensor<32x8xf16> -> tensor<64x8xf32>
+    tile.yield %l1, %new, %m1 : tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>
+  }
+  tile.store %r#1, %o[%lo, %zero] axes [0, 1] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// The same loop of a direct schedule stays.
+// CHECK-LABEL: tile.kernel @direct
+tile.kernel @direct(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref<?x8xf16>, %o: memref<?x8xf32>, %lo: i64, %hi: i64, %m: tensor<64xf32>, %l: tensor<64xf32>, %u: tensor<64x8xf32>)
+    attributes {schedule = #direct} {
+  // CHECK-NOT: tile.dot
+  // CHECK: %[[R:.*]]:3 = tile.for_blocks
+  // CHECK: tile.store %[[R]]#1
+  %zero = arith.constant 0 : i64
+  %r:3 = tile.for_blocks %j = %lo to %hi step 32 iter_args(%sum = %l, %acc = %u, %max = %m) -> (tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>) {
+    %keys = tile.load %k[%j, %zero] axes [0, 1] : memref<?x16xf16> -> tensor<32x16xf16>
+    %values = tile.load %v[%j, %zero] axes [0, 1] : memref<?x8xf16> -> tensor<32x8xf16>
+    %s = tile.dot %q, %keys transpose_b : tensor<64x16xf16>, tensor<32x16xf16> -> tensor<64x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %s, %max, %sum scale 0.25 : tensor<64x32xf32>, tensor<64xf32>
+    %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xf16>
+    %old = tile.scale_rows %acc, %a : tensor<64x8xf32>, tensor<64xf32>
+    %new = tile.dot %w, %values acc(%old : tensor<64x8xf32>) : tensor<64x32xf16>, tensor<32x8xf16> -> tensor<64x8xf32>
+    tile.yield %l1, %new, %m1 : tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>
+  }
+  tile.store %r#1, %o[%lo, %zero] axes [0, 1] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
