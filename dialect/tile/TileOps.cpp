@@ -29,7 +29,7 @@ void KernelOp::print(OpAsmPrinter &p) {
 LogicalResult KernelOp::verify() {
   if (!getFunctionType().getResults().empty())
     return emitOpError("constraint 1: expected no results, but got ") << getFunctionType().getResults().size();
-  if (!getBody().hasOneBlock() || !isa<ReturnOp>(getBody().front().getTerminator()))
+  if (!getBody().hasOneBlock() || getBody().front().empty() || !isa<ReturnOp>(getBody().front().back()))
     return emitOpError("constraint 2: expected a body of one block that ends in tile.return");
   return success();
 }
@@ -45,7 +45,7 @@ static LogicalResult verifyRegion(Operation *op, Region &region, StringRef name,
   auto where = [&]() { return op->emitOpError("constraint ") << number << ": the " << name << " region "; };
   if (region.getArgumentTypes() != args)
     return where() << "expects arguments " << args << ", but has " << region.getArgumentTypes();
-  auto yield = dyn_cast<YieldOp>(region.front().getTerminator());
+  auto yield = region.front().empty() ? YieldOp() : dyn_cast<YieldOp>(region.front().back());
   if (!yield || yield.getValues().size() != 1 || yield.getValues()[0].getType() != yielded)
     return where() << "expects to yield one " << yielded;
   return success();
@@ -71,11 +71,9 @@ LogicalResult AttentionOp::verify() {
       return emitOpError("constraint 2: expected an lse of ") << getScoreType() << ", but got " << type.getElementType();
   }
   if (q.isDynamicDim(3) || q.getDimSize(3) != k.getDimSize(3))
-    return emitOpError("constraint 3: expected one static head dim of query and key, but got ")
-           << q.getDimSize(3) << " and " << k.getDimSize(3);
+    return emitOpError("constraint 3: expected one static head dim of query and key, but got ") << q << " and " << k;
   if (v.isDynamicDim(3) || v.getDimSize(3) != o.getDimSize(3))
-    return emitOpError("constraint 3: expected one static head dim of value and output, but got ")
-           << v.getDimSize(3) << " and " << o.getDimSize(3);
+    return emitOpError("constraint 3: expected one static head dim of value and output, but got ") << v << " and " << o;
   Type i64 = IntegerType::get(getContext(), 64), score = getScoreType();
   if (failed(verifyRegion(*this, getScale(), "scale", {i64, i64, i64, i64}, score, 4)) ||
       failed(verifyRegion(*this, getScore(), "score", {score, i64, i64, i64, i64, i64}, score, 4)) ||

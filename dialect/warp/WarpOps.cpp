@@ -28,7 +28,7 @@ void KernelOp::print(OpAsmPrinter &p) {
 LogicalResult KernelOp::verify() {
   if (!getFunctionType().getResults().empty())
     return emitOpError("constraint 1: expected no results, but got ") << getFunctionType().getResults().size();
-  if (!getBody().hasOneBlock() || !isa<ReturnOp>(getBody().front().getTerminator()))
+  if (!getBody().hasOneBlock() || getBody().front().empty() || !isa<ReturnOp>(getBody().front().back()))
     return emitOpError("constraint 2: expected a body of one block that ends in warp.return");
   return success();
 }

@@ -25,9 +25,15 @@ struct Fields {
   bool pingPong = false;
   int64_t rescaleThreshold = 0;
 
+  /// Only for fields that `check` has let pass.
   ScheduleAttr get(MLIRContext *context) const {
     return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong,
                              rescaleThreshold);
+  }
+
+  LogicalResult check(function_ref<InFlightDiagnostic()> emitError) const {
+    return ScheduleAttr::verify(emitError, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong,
+                                rescaleThreshold);
   }
 };
 
@@ -139,9 +145,9 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     f.stages = fixed.stages.value_or(2), f.qStages = fixed.qStages.value_or(1);
     f.pingPong = fixed.pingPong.value_or(f.consumers > 1 && shape.headDim <= 128);
     f.rescaleThreshold = fixed.rescaleThreshold.value_or(8);
-    f.blockN = 16;
-    if (f.consumers < 1 || f.consumers > 4)
-      break; // the attribute's verifier says so
+    f.blockN = fixed.blockN.value_or(16);
+    if (failed(f.check(emitError)))
+      return {};
     fillRegisters(f);
     for (int64_t blockN : {128, 112, 96, 80, 64, 48, 32, 16}) {
       f.blockN = fixed.blockN.value_or(blockN);
@@ -152,9 +158,10 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     f.consumerRegisters = fixed.consumerRegisters.value_or(f.consumerRegisters);
     break;
   }
-  auto schedule = ScheduleAttr::getChecked(emitError, context, f.form, f.blockM, f.blockN, f.consumers, f.stages, f.qStages,
-                                           f.producerRegisters, f.consumerRegisters, f.pingPong, f.rescaleThreshold);
-  if (!schedule || f.form != Form::Pipelined)
+  if (failed(f.check(emitError)))
+    return {};
+  ScheduleAttr schedule = f.get(context);
+  if (f.form != Form::Pipelined)
     return schedule;
   if (int64_t bytes = sharedBytes(schedule, shape); bytes > target->sharedPerBlock) {
     emitError() << "the schedule needs " << bytes << " bytes of shared memory, but " << target->name << " has " << target->sharedPerBlock

@@ -127,6 +127,8 @@ static Status statusOf(const CompileResult &result) {
     return Status();
   case CompileStatus::UserError:
     return Status(StatusCode::sourceError, std::move(text));
+  case CompileStatus::Usage:
+    return invalidArgument(std::move(text));
   case CompileStatus::Lacks:
     return unavailable(std::move(text));
   case CompileStatus::Internal:

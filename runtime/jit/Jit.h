@@ -29,13 +29,13 @@ struct JitRequest {
   /// Its name in diagnostics.
   std::string fileName = "<string>";
   /// The item; empty for the only one.
-  std::string item;
+  std::string item = {};
   /// Values of statics, as `-D NAME=VALUE`.
-  std::vector<std::pair<std::string, std::string>> defines;
+  std::vector<std::pair<std::string, std::string>> defines = {};
   /// Fields of the schedule, as "FIELD=VALUE".
-  std::vector<std::string> schedule;
+  std::vector<std::string> schedule = {};
   /// "sm_90a"; empty for the architecture of `device`.
-  std::string arch;
+  std::string arch = {};
   /// The GPU that the kernels are loaded on at once; a launch on another of
   /// the same architecture loads them there.
   int device = 0;

@@ -1,4 +1,4 @@
-// What joins and ends softmax states keeps the rules of tile.online_softmax; parser errors of other words.
+// What joins and ends softmax states keeps the rules of tile.online_softmax; parser errors of other words; regions without an op.
 // RUN: tegula-opt %s -verify-diagnostics -split-input-file
 
 func.func @merge(%m: tensor<8xf32>, %u: tensor<4x16xf32>) {
@@ -55,3 +55,27 @@ func.func @program(%n: i64) {
   %a = "tile.program_id"(%n, %n) : (i64, i64) -> i64
   return
 }
+
+// -----
+
+func.func @mask(%n: i64) {
+  // expected-error@+1 {{constraint 1: the mask region expects to yield one 'i1'}}
+  %k = "tile.mask"(%n, %n) ({
+  ^bb0(%i: i64, %j: i64):
+  }) : (i64, i64) -> tensor<8x8xi1>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{constraint 2: expected a body of one block that ends in tile.return}}
+"tile.kernel"() <{sym_name = "x", function_type = () -> ()}> ({
+^bb0:
+}) : () -> ()
+
+// -----
+
+// expected-error@+1 {{constraint 2: expected a body of one block that ends in warp.return}}
+"warp.kernel"() <{sym_name = "x", function_type = () -> ()}> ({
+^bb0:
+}) : () -> ()

@@ -1,10 +1,11 @@
 //===- ExecTests.cpp - runs the table of end-to-end cases -----------------===//
 //
 //   tegula-exec-tests --target cpu|cuda [--full] [--filter TEXT] [--list]
-//                     [--seconds N] [--verbose]
+//                     [--seconds N] [--verbose] [--compile-only]
 //
 // One process for all cases: a kernel is compiled once for all shapes and
-// layouts, an answer computed once for all schedules. Each case has a time
+// layouts (all kernels first, in parallel), an answer computed once for all
+// schedules. Each case has a time
 // limit; a case beyond it ends the process. TEGULA_FULL in the environment is
 // --full. Ends with 0 if every case passed, 4 if there is no such target.
 //
@@ -17,6 +18,7 @@
 #include "tools/tegula/Reference.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/Parallel.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <atomic>
@@ -43,6 +45,10 @@ static cl::list<std::string>
             cl::value_desc("TEXT,..."), cl::cat(category));
 static cl::opt<bool> list("list", cl::desc("Print the names and end"),
                           cl::cat(category));
+static cl::opt<bool>
+    compileOnly("compile-only",
+                cl::desc("Compile every kernel, run none; needs no GPU"),
+                cl::cat(category));
 static cl::opt<bool> verbose("verbose", cl::desc("A line for each case"),
                              cl::cat(category));
 static cl::opt<int> seconds("seconds", cl::desc("Time limit of a case"),
@@ -88,21 +94,33 @@ class Runner {
 public:
   explicit Runner(RunTarget target) : target(target) {}
 
+  /// Compiles the kernels of all cases, on several threads for the GPU (ptxas
+  /// takes a second for each). With `only`, nothing is loaded, and a kernel
+  /// that spills or serialises its matrix ops is wrong, too. Failures are kept
+  /// for `run`; the result is how many there are.
+  size_t compileAll(llvm::ArrayRef<Case> cases, bool only);
+
   /// What is wrong with the case, or "".
   std::string run(const Case &c);
 
 private:
+  /// A kernel, or why there is none.
+  struct Kernel {
+    std::unique_ptr<Compiler> compiler = std::make_unique<Compiler>();
+    std::unique_ptr<Executable> executable;
+    std::string failure;
+  };
+
   llvm::Expected<Program *> programOf(const Case &c);
-  llvm::Expected<Executable *> executableOf(const Case &c,
-                                            const Program &program);
+  std::string compile(const Case &c, const Program &program, bool only,
+                      Kernel &kernel);
   std::string compare(const Case &c, const Problem &problem);
   std::string runTwice(Executable &executable, Problem &problem);
 
   const RunTarget target;
-  Compiler compiler;
   std::map<std::string, std::unique_ptr<Program>> programs;
-  std::map<std::string, std::unique_ptr<Executable>> executables;
-  /// The last answer, and the bytes that it is the answer for.
+  std::map<std::string, Kernel> kernels;
+  /// The last answer, and the cases that it is the answer for.
   std::string referenceKey;
   Reference reference;
 };
@@ -129,29 +147,87 @@ llvm::Expected<Program *> Runner::programOf(const Case &c) {
   return program.get();
 }
 
-llvm::Expected<Executable *> Runner::executableOf(const Case &c,
-                                                  const Program &program) {
+static std::string kernelKey(const Case &c) {
   std::string key = programKey(c) + '\0' + std::to_string(c.setup.logitOffset);
   for (const std::string &field : c.schedule)
     key += '\0' + field;
-  std::unique_ptr<Executable> &executable = executables[key];
-  if (!executable) {
-    CompileRequest request;
-    request.text = program.text();
-    request.name = program.name();
-    request.item = c.item;
-    for (const auto &[name, value] : c.defines)
-      request.defines.push_back({name, value});
-    request.schedule = c.schedule;
-    if (c.setup.logitOffset != 0)
-      request.text = program.withLogitOffset(c.setup.logitOffset, request.item);
-    auto made = target == RunTarget::cpu ? compileForCpu(compiler, request)
-                                         : compileForCuda(compiler, request);
-    if (!made)
-      return made.takeError();
-    executable = std::move(*made);
+  return key;
+}
+
+static CompileRequest requestOf(const Case &c, const Program &program) {
+  CompileRequest request;
+  request.text = program.text();
+  request.name = program.name();
+  request.item = c.item;
+  for (const auto &[name, value] : c.defines)
+    request.defines.push_back({name, value});
+  request.schedule = c.schedule;
+  if (c.setup.logitOffset != 0)
+    request.text = program.withLogitOffset(c.setup.logitOffset, request.item);
+  return request;
+}
+
+/// Assembles without a GPU and looks at what ptxas says.
+static std::string assembleOnly(Compiler &compiler, CompileRequest request) {
+  request.stopAfter = findPtxas().empty() ? Stage::Ptx : Stage::Cubin;
+  CompileResult result = compiler.compile(request);
+  if (!result)
+    return result.diagnostics;
+  if (result.assembler.spillStores)
+    return "the kernel spills " + std::to_string(result.assembler.spillStores) +
+           " bytes";
+  for (const PtxasNote &note : result.assembler.notes)
+    if (note.serialises)
+      return "ptxas: " + note.text;
+  return "";
+}
+
+std::string Runner::compile(const Case &c, const Program &program, bool only,
+                            Kernel &kernel) {
+  CompileRequest request = requestOf(c, program);
+  if (only && target == RunTarget::cuda)
+    return assembleOnly(*kernel.compiler, request);
+  auto made = target == RunTarget::cpu
+                  ? compileForCpu(*kernel.compiler, request)
+                  : compileForCuda(*kernel.compiler, request);
+  if (!made)
+    return llvm::toString(made.takeError());
+  kernel.executable = std::move(*made);
+  return "";
+}
+
+size_t Runner::compileAll(llvm::ArrayRef<Case> cases, bool only) {
+  struct Task {
+    const Case *c;
+    const Program *program;
+    Kernel *kernel;
+  };
+  std::vector<Task> tasks;
+  for (const Case &c : cases) {
+    auto program = programOf(c);
+    if (!program) {
+      kernels[kernelKey(c)].failure = llvm::toString(program.takeError());
+      continue;
+    }
+    auto [it, isNew] = kernels.try_emplace(kernelKey(c));
+    if (isNew)
+      tasks.push_back({&c, *program, &it->second});
   }
-  return executable.get();
+  llvm::parallelFor(0, tasks.size(), [&](size_t n) {
+    const Task &task = tasks[n];
+    task.kernel->failure = compile(*task.c, *task.program, only, *task.kernel);
+  });
+  size_t failed = 0;
+  for (const Task &task : tasks)
+    if (!task.kernel->failure.empty()) {
+      ++failed;
+      if (only)
+        llvm::outs() << "FAIL " << task.c->name << ": "
+                     << llvm::StringRef(task.kernel->failure).rtrim() << '\n';
+    }
+  llvm::outs() << tasks.size() - failed << " of " << tasks.size()
+               << " kernels compiled\n";
+  return failed;
 }
 
 /// The bytes of all outputs.
@@ -223,10 +299,10 @@ std::string Runner::run(const Case &c) {
     return llvm::toString(problem.takeError());
   if (c.edit)
     c.edit(*problem);
-  auto executable = executableOf(c, **program);
-  if (!executable)
-    return llvm::toString(executable.takeError());
-  if (std::string text = runTwice(**executable, *problem); !text.empty())
+  Kernel &kernel = kernels[kernelKey(c)];
+  if (!kernel.failure.empty())
+    return kernel.failure;
+  if (std::string text = runTwice(*kernel.executable, *problem); !text.empty())
     return text;
   if (std::string text = compare(c, *problem); !text.empty())
     return text;
@@ -262,7 +338,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   std::string reason;
-  if (target == RunTarget::cuda && !hasGpu(reason)) {
+  if (target == RunTarget::cuda && !compileOnly && !hasGpu(reason)) {
     llvm::errs() << "no GPU: " << reason << '\n';
     return 4;
   }
@@ -271,10 +347,13 @@ int main(int argc, char **argv) {
     return 2;
   }
 
-  Runner runner(target);
-  auto *watchdog = new Watchdog; // its thread runs until the process ends
-  size_t failed = 0;
   auto begin = Clock::now();
+  Runner runner(target);
+  size_t failed = runner.compileAll(cases, compileOnly);
+  if (compileOnly)
+    return failed ? 1 : 0;
+  failed = 0;                    // counted by case below
+  auto *watchdog = new Watchdog; // its thread runs until the process ends
   for (const Case &c : cases) {
     watchdog->begin(c.name);
     auto caseBegin = Clock::now();

@@ -298,7 +298,8 @@ static Case shifted(const char *type) {
 
 /// Keys that every row hides hold NaN.
 static Case hiddenNan(const char *type) {
-  Case c = probe("hidden-nan-keys", "mask j < 33", type, 64, sizes(1, 2, 1, 40, 70));
+  Case c =
+      probe("hidden-nan-keys", "mask j < 33", type, 64, sizes(1, 2, 1, 40, 70));
   c.edit = [](Problem &p) {
     Tensor &k = tensorOf(p, "k");
     for (int64_t g = 0; g < k.shape()[1]; ++g)

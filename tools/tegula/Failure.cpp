@@ -12,6 +12,7 @@ using namespace tegula::tool;
 char Failure::ID = 0;
 
 int tegula::tool::reportError(llvm::Error error) {
+  llvm::outs().flush(); // what went well comes first
   int code = 0;
   auto keepFirst = [&](ExitCode next) {
     if (code == 0)

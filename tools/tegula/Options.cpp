@@ -372,6 +372,12 @@ llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
       return usageError("'" + name +
                         "' is not available yet; there are "
                         "'compile' and 'run'");
+  bool isCommand = command == "compile" || command == "run" ||
+                   llvm::any_of(laterCommands, [&](const auto &later) {
+                     return later.first == command;
+                   });
+  if (!command.empty() && !command.starts_with("-") && !isCommand)
+    return unknownCommand(command);
 
   // The library keeps pointers to these until the process ends.
   auto &compileCommand = *new cl::SubCommand("compile", help::compileSummary);

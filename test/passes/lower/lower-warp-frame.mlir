@@ -37,8 +37,9 @@ warp.kernel @frame(%u: !x {tile.name = "unused", tile.dims = ["H", 16], tile.rol
       %blocks = arith.ceildivsi %M, %c64 : i64
       %total = arith.muli %blocks, %B : i64
       %zero = arith.constant 0 : i64
+      // CHECK: nvvm.read.ptx.sreg.ctaid.x
       // CHECK: %[[FIRST:.*]] = arith.extui %{{.*}} : i32 to i64
-      // CHECK: nvvm.read.ptx.sreg.nctaid.x
+      // CHECK-NEXT: nvvm.read.ptx.sreg.nctaid.x
       // CHECK: %[[STEP:.*]] = arith.extui %{{.*}} : i32 to i64
       // CHECK: scf.for %{{.*}} = %[[FIRST]] to %{{.*}} step %[[STEP]] iter_args(
       %r = warp.for_tiles %t of %total iter_args(%c = %zero) -> (i64) {

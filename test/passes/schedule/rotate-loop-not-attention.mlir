@@ -47,3 +47,18 @@ tile.kernel @restarted(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %o: memref<?
   tile.store %r#2, %o[%zero, %zero] axes [0, 1] : tensor<64x16xf32>, memref<?x16xf32>
   tile.return
 }
+
+// The output product's weights do not come from the softmax.
+tile.kernel @foreign(%q: tensor<64x16xf16>, %w: tensor<64x32xf16>, %k: memref<?x16xf16>, %o: memref<?x16xf32>, %n: i64, %m: tensor<64xf32>, %u: tensor<64x16xf32>) attributes {schedule = #pipelined} {
+  %zero = arith.constant 0 : i64
+  %r:3 = tile.for_blocks %j = %zero to %n step 32 iter_args(%max = %m, %sum = %m, %acc = %u) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>) {
+    %keys = tile.load %k[%j, %zero] axes [0, 1] : memref<?x16xf16> -> tensor<32x16xf16>
+    %s = tile.dot %q, %keys transpose_b : tensor<64x16xf16>, tensor<32x16xf16> -> tensor<64x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %s, %max, %sum scale 0.25 : tensor<64x32xf32>, tensor<64xf32>
+    %old = tile.scale_rows %acc, %a : tensor<64x16xf32>, tensor<64xf32>
+    %new = tile.dot %w, %keys acc(%old : tensor<64x16xf32>) : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>
+    tile.yield %m1, %l1, %new : tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>
+  }
+  tile.store %r#2, %o[%zero, %zero] axes [0, 1] : tensor<64x16xf32>, memref<?x16xf32>
+  tile.return
+}
