@@ -154,7 +154,7 @@ private:
       }
   }
 
-  /// Three tf32 products of the high and low parts: about f32 accuracy. The k index is permuted alike on both sides: k = 2 (lane % 4) and the
+  /// Four tf32 products of the high and low parts: about f32 accuracy. The k index is permuted alike on both sides: k = 2 (lane % 4) and the
   /// next one, which is how the fragment holds its columns.
   void products32(OpBuilder &b, Location loc, GlobalOperand &operand, ArrayRef<Value> a, SmallVectorImpl<Value> &acc, int64_t depth, int64_t blocks,
                   bool transposed) const {
@@ -177,9 +177,14 @@ private:
           high.push_back(left[4 * step + i].first);
           low.push_back(left[4 * step + i].second);
         }
-        replace(acc, block, ptx::warpProductTf32(b, loc, accumulator(acc, block), low, {high0, high1}));
-        replace(acc, block, ptx::warpProductTf32(b, loc, accumulator(acc, block), high, {low0, low1}));
-        replace(acc, block, ptx::warpProductTf32(b, loc, accumulator(acc, block), high, {high0, high1}));
+        // The tensor core truncates as it adds, so a step starts from 0 and is added in f32.
+        SmallVector<Value> part(4, arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
+        part = ptx::warpProductTf32(b, loc, part, low, {low0, low1});
+        part = ptx::warpProductTf32(b, loc, part, low, {high0, high1});
+        part = ptx::warpProductTf32(b, loc, part, high, {low0, low1});
+        part = ptx::warpProductTf32(b, loc, part, high, {high0, high1});
+        for (int64_t i = 0; i < 4; ++i)
+          acc[4 * block + i] = arith::AddFOp::create(b, loc, acc[4 * block + i], part[i]);
       }
   }
 

@@ -4,10 +4,10 @@
 //                     [--seconds N] [--verbose] [--compile-only]
 //
 // One process for all cases: a kernel is compiled once for all shapes and
-// layouts (all kernels first, in parallel), an answer computed once for all
-// schedules. Each case has a time
-// limit; a case beyond it ends the process. TEGULA_FULL in the environment is
-// --full. Ends with 0 if every case passed, 4 if there is no such target.
+// layouts (all kernels first, in parallel), an answer is computed once for all
+// schedules. Each case has a time limit; a case beyond it ends the process.
+// TEGULA_FULL in the environment is --full. Ends with 0 if every case passed, 4
+// if there is no such target.
 //
 //===----------------------------------------------------------------------===//
 #include "Case.h"

@@ -88,8 +88,12 @@ static std::vector<std::vector<std::string>>
 schedulesOf(RunTarget target, const Precision &precision, const Shape &shape) {
   if (target == RunTarget::cuda) {
     std::vector<std::vector<std::string>> forms;
+    // TMA takes no empty tensor: where the form is open, such a problem goes to
+    // the direct kernel.
+    bool isEmpty = shape.b == 0 || shape.m == 0 || shape.n == 0;
     if (precision.pipelined)
-      forms.push_back({"form=pipelined"});
+      forms.push_back(isEmpty ? std::vector<std::string>{}
+                              : std::vector<std::string>{"form=pipelined"});
     if (precision.direct)
       forms.push_back({"form=direct"});
     return forms;

@@ -43,7 +43,7 @@ warp.kernel @global32(%k: memref<?x8xf32, strided<[?, ?]>> {tile.name = "k", til
       %t = warp.global %k[%zero, %zero] axes [0, 1] : memref<?x8xf32, strided<[?, ?]>> -> !warp.global<16x8xf32>
       // CHECK: llvm.inline_asm {{.*}} "cvt.rna.tf32.f32 $0, $1;"
       // CHECK: arith.subf
-      // CHECK-COUNT-6: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {$0, $1, $2, $3}, {$8, $9, $10, $11}, {$12, $13}, {$0, $1, $2, $3};
+      // CHECK-COUNT-8: mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {$0, $1, $2, $3}, {$8, $9, $10, $11}, {$12, $13}, {$0, $1, $2, $3};
       // CHECK-NOT: mma.sync
       %p = warp.mma %q, %t transpose_b : tensor<64x8xf32, #warp.fragment>, !warp.global<16x8xf32> -> !warp.pending<!u>
       %s = warp.await %p : !warp.pending<!u>
