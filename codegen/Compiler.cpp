@@ -154,9 +154,8 @@ struct Compiler::Run {
 
   std::unique_ptr<lang::Item> resolve() {
     lang::ast::File file = lang::parseText(request.text, request.name, frontEnd);
-    std::unique_ptr<lang::Item> item;
-    if (!frontEnd.hasErrors())
-      item = lang::analyze(file, request.item, request.defines, frontEnd);
+    // After a syntax error too: the rest of the file is checked in the same run.
+    std::unique_ptr<lang::Item> item = lang::analyze(file, request.item, request.defines, frontEnd);
     if (!item || frontEnd.hasErrors()) {
       fail(CompileStatus::UserError);
       return nullptr;
