@@ -52,6 +52,23 @@ struct Overrides {
     return success();
   }
 
+  /// The first field that was set and that `form` does not read, or "".
+  StringRef withoutEffect(Form form) const {
+    if (form == Form::Pipelined)
+      return "";
+    std::pair<StringRef, bool> unread[] = {{"stages", stages.has_value()},
+                                           {"q_stages", qStages.has_value()},
+                                           {"producer_registers", producerRegisters.has_value()},
+                                           {"consumer_registers", consumerRegisters.has_value()},
+                                           {"ping_pong", pingPong.has_value()},
+                                           {"consumers", form == Form::Sequential && consumers},
+                                           {"rescale_threshold", form == Form::Sequential && rescaleThreshold}};
+    for (auto [field, isSet] : unread)
+      if (isSet)
+        return field;
+    return "";
+  }
+
 private:
   LogicalResult set(StringRef field, StringRef value, function_ref<InFlightDiagnostic()> emitError) {
     if (field == "form") {
@@ -130,6 +147,11 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
                 << shape.elementBits << "-bit operands and head dims " << shape.headDim << " and " << shape.valueDim << " on " << target->name;
     return {};
   }
+  if (StringRef field = fixed.withoutEffect(f.form); !field.empty()) {
+    emitError() << "field `" << field << "` of the schedule has no effect under form `" << stringifyForm(f.form)
+                << "`; leave it out, or set form=pipelined";
+    return {};
+  }
   switch (f.form) {
   case Form::Sequential:
     f.blockM = fixed.blockM.value_or(64), f.blockN = fixed.blockN.value_or(64), f.consumers = 1;
@@ -138,6 +160,7 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     f.consumers = fixed.consumers.value_or(fixed.blockM.value_or(64) / 64);
     f.blockM = fixed.blockM.value_or(64 * f.consumers);
     f.blockN = fixed.blockN.value_or(16);
+    f.rescaleThreshold = fixed.rescaleThreshold.value_or(0);
     break;
   case Form::Pipelined:
     f.consumers = fixed.consumers.value_or(fixed.blockM.value_or(128) / 64);

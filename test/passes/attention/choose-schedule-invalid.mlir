@@ -14,6 +14,8 @@
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=block_n=24" 2>&1 | FileCheck %s --check-prefix=E12
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=consumer_registers=0" 2>&1 | FileCheck %s --check-prefix=E13
 // RUN: not tegula-opt %s --tegula-choose-schedule="target=sm_80" 2>&1 | FileCheck %s --check-prefix=E14
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,stages=4" 2>&1 | FileCheck %s --check-prefix=E15
+// RUN: not tegula-opt %s --tegula-choose-schedule="target=cpu set=rescale_threshold=4" 2>&1 | FileCheck %s --check-prefix=E16
 
 // E0: error: unknown field `forms` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, producer_registers, consumer_registers, ping_pong, rescale_threshold
 // E1: error: expected `form` of the schedule to be direct, pipelined or sequential, but got `fast`
@@ -30,6 +32,8 @@
 // E12: error: expected block_n from 16 to 256 in steps of 16, but got 24
 // E13: error: expected producer_registers and consumer_registers both 0 or both given, but got 24 and 0
 // E14: error: expected a known architecture (sm_90a), but got 'sm_80'
+// E15: error: field `stages` of the schedule has no effect under form `direct`; leave it out, or set form=pipelined
+// E16: error: field `rescale_threshold` of the schedule has no effect under form `sequential`; leave it out, or set form=pipelined
 
 tile.kernel @a(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) outs(%v : memref<?x?x?x128xbf16>) dims(%n, %n, %n, %n, %n)
