@@ -17,6 +17,7 @@ def TileDialect : Dialect {
     extents and strides). Nothing here knows of threads, memory spaces or time.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasConstantMaterializer = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -1,7 +1,9 @@
 // Verifiers, parsers and builders of the tile dialect's ops. Constraint numbers refer to TileOps.td.
 #include "dialect/tile/TileDialect.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 #include "llvm/ADT/SmallBitVector.h"
@@ -246,3 +248,40 @@ static LogicalResult verifyState(Operation *op, RankedTensorType tile, RankedTen
 LogicalResult OnlineSoftmaxOp::verify() { return verifyState(*this, getScores().getType(), getMax().getType(), getScale()); }
 LogicalResult MergeOp::verify() { return verifyState(*this, getAcc().getType(), getMax().getType(), getScale()); }
 LogicalResult FinishOp::verify() { return verifyState(*this, getAcc().getType(), getMax().getType(), getScale()); }
+
+//===-- folds -------------------------------------------------------------------------------------===//
+
+/// The yielded value of a region of one block.
+static Value yielded(Region &region) { return region.front().getTerminator()->getOperand(0); }
+
+OpFoldResult MaskOp::fold(FoldAdaptor) {
+  Attribute constant;
+  if (!matchPattern(yielded(getBody()), m_Constant(&constant)))
+    return {};
+  return SplatElementsAttr::get(cast<ShapedType>(getKeep().getType()), constant);
+}
+
+OpFoldResult ScoreOp::fold(FoldAdaptor) {
+  return yielded(getBody()) == getBody().getArgument(0) ? OpFoldResult(getScores()) : OpFoldResult();
+}
+
+OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
+  auto splat = dyn_cast_or_null<SplatElementsAttr>(adaptor.getRows());
+  if (!splat)
+    return {};
+  return SplatElementsAttr::get(cast<ShapedType>(getResult().getType()), splat.getSplatValue<Attribute>());
+}
+
+OpFoldResult ScaleRowsOp::fold(FoldAdaptor) {
+  return matchPattern(getFactors(), m_OneFloat()) ? OpFoldResult(getTile()) : OpFoldResult();
+}
+
+OpFoldResult AnyOp::fold(FoldAdaptor adaptor) {
+  auto splat = dyn_cast_or_null<SplatElementsAttr>(adaptor.getFlags());
+  return splat ? OpFoldResult(splat.getSplatValue<Attribute>()) : OpFoldResult();
+}
+
+/// Folds to constants are `arith.constant`.
+Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}

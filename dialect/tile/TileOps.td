@@ -207,6 +207,7 @@ def Tile_MaskOp : Tile_Op<"mask", [RecursiveMemoryEffects]> {
   let description = [{
     `keep[r, c] = region(rows + r, cols + c)`: scalar code of one element, kept as such until late, so that a hand-written tile program is analysed like
     a declarative one. Constraints: 1. the region takes (i, j) as `i64` and yields `i1`.
+    A region that yields a constant folds to a constant tile.
 
     ```mlir
     %keep = tile.mask rows(%m0) cols(%n) { ^bb0(%i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64  tile.yield %c : i1 } : tensor<128x128xi1>
@@ -218,12 +219,14 @@ def Tile_MaskOp : Tile_Op<"mask", [RecursiveMemoryEffects]> {
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "`rows` `(` $rows `)` `cols` `(` $cols `)` $body attr-dict `:` type($keep)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_ScoreOp : Tile_Op<"score", [RecursiveMemoryEffects, AllTypesMatch<["scores", "result"]>]> {
   let summary = "a scalar function applied to each score of a tile";
   let description = [{
     `y[r, c] = region(scores[r, c], rows + r, cols + c)`. Constraints: 1. the region takes (s, i, j) and yields a value of the score type.
+    A region that yields its score folds to the scores.
 
     ```mlir
     %y = tile.score %S rows(%m0) cols(%n) { ^bb0(%s: f32, %i: i64, %j: i64): %t = math.tanh %s : f32  tile.yield %t : f32 } : tensor<128x128xf32>
@@ -235,6 +238,7 @@ def Tile_ScoreOp : Tile_Op<"score", [RecursiveMemoryEffects, AllTypesMatch<["sco
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$scores `rows` `(` $rows `)` `cols` `(` $cols `)` $body attr-dict `:` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 //===-- Math on tiles -----------------------------------------------------------------------------===//
@@ -279,6 +283,7 @@ def Tile_AnyOp : Tile_Op<"any", [Pure]> {
   let summary = "whether a flag holds for some row; true may also be given where it holds for none";
   let description = [{
     For branches that only save work: each warp may ask for its own rows alone, so both sides must give its rows the same result where the answer could differ.
+    Of a splat constant folds to it.
 
     ```mlir
     %some = tile.any %grew : tensor<128xi1>
@@ -288,12 +293,14 @@ def Tile_AnyOp : Tile_Op<"any", [Pure]> {
   let arguments = (ins Tile_BoolTile:$flags);
   let results = (outs I1:$result);
   let assemblyFormat = "$flags attr-dict `:` type($flags)";
+  let hasFolder = 1;
 }
 
 def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let summary = "one value a row, repeated along the row";
   let description = [{
     `y[i, j] = x[i]`. Constraints: 1. rank 1 to rank 2, rows and element type kept.
+    Of a splat constant folds to one.
 
     ```mlir
     %y = tile.broadcast %m : tensor<128xf32> -> tensor<128x64xf32>
@@ -303,6 +310,7 @@ def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = "$rows attr-dict `:` type($rows) `->` type($result)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 //===-- Online softmax ----------------------------------------------------------------------------===//
@@ -337,6 +345,7 @@ def Tile_ScaleRowsOp : Tile_Op<"scale_rows", [Pure, AllTypesMatch<["tile", "resu
   let summary = "multiplies each row of a tile by its factor";
   let description = [{
     `y[i, j] = x[i, j] * f[i]`. Constraints: 1. one factor a row, of the tile's element type.
+    Factors that are constant 1 fold away.
 
     ```mlir
     %u1 = tile.scale_rows %u, %alpha : tensor<128x64xf32>, tensor<128xf32>
@@ -346,6 +355,7 @@ def Tile_ScaleRowsOp : Tile_Op<"scale_rows", [Pure, AllTypesMatch<["tile", "resu
   let results = (outs Tile_FloatTile:$result);
   let assemblyFormat = "$tile `,` $factors attr-dict `:` type($tile) `,` type($factors)";
   let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def Tile_MergeOp : Tile_Op<"merge", [Pure, AllTypesMatch<["max_a", "max_b", "sum_a", "sum_b", "max", "sum"]>,

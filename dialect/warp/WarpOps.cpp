@@ -110,6 +110,14 @@ LogicalResult CopyOp::verify() {
   return success();
 }
 
+/// The element type of a matrix operand of any kind.
+static Type elementOf(Type type) {
+  if (auto tile = dyn_cast<RankedTensorType>(type))
+    return tile.getElementType();
+  auto slot = dyn_cast<SlotType>(type);
+  return slot ? slot.getElementType() : cast<GlobalType>(type).getElementType();
+}
+
 /// Rows and columns of a matrix operand of any kind.
 static std::pair<int64_t, int64_t> shapeOf(Type type) {
   if (auto tile = dyn_cast<RankedTensorType>(type))
@@ -132,6 +140,9 @@ LogicalResult MmaOp::verify() {
     return emitOpError("constraint 1: expected an accumulator of ") << result << ", but got " << getAcc().getType();
   if (isa<SlotType>(getLhs().getType()) && !isa<SlotType>(getRhs().getType()))
     return emitOpError("constraint 2: a slot on the left needs one on the right");
+  if (elementOf(getLhs().getType()) != elementOf(getRhs().getType()))
+    return emitOpError("constraint 4: expected one element type, but got ")
+           << elementOf(getLhs().getType()) << " and " << elementOf(getRhs().getType());
   if (!result.getElementType().isF32())
     return emitOpError("constraint 3: expected a result of f32, but got ") << result.getElementType();
   return success();
@@ -150,6 +161,29 @@ LogicalResult PackOp::verify() {
   if (running.empty())
     return success();
   InFlightDiagnostic error = emitOpError("constraint 1: a matrix op that reads a fragment is still running here");
+  error.attachNote((*running.begin())->getLoc()) << "issued here; await it first";
+  return error;
+}
+
+LogicalResult ReleaseOp::verify() {
+  // The slot that this op gives back, if it was taken in this block, and the matrix ops that still read it here.
+  llvm::SmallPtrSet<Operation *, 4> running;
+  for (Operation &op : *(*this)->getBlock()) {
+    if (&op == getOperation())
+      break;
+    auto mma = dyn_cast<MmaOp>(op);
+    auto reads = [&](Value operand) {
+      auto wait = operand.getDefiningOp<WaitOp>();
+      return wait && wait.getRing() == getRing() && wait.getCounter() == getCounter();
+    };
+    if (mma && (reads(mma.getLhs()) || reads(mma.getRhs())))
+      running.insert(mma);
+    else if (auto await = dyn_cast<AwaitOp>(op))
+      running.erase(await.getPending().getDefiningOp());
+  }
+  if (running.empty())
+    return success();
+  InFlightDiagnostic error = emitOpError("constraint 1: a matrix op that reads the slot is still running here");
   error.attachNote((*running.begin())->getLoc()) << "issued here; await it first";
   return error;
 }

@@ -146,6 +146,7 @@ def Warp_ReleaseOp : Warp_Op<"release"> {
   }];
   let arguments = (ins Warp_RingType:$ring, I64:$counter, I64:$copy);
   let assemblyFormat = "$ring `[` $counter `]` `copy` $copy attr-dict `:` type($ring)";
+  let hasVerifier = 1;
 }
 
 def Warp_CopyOp : Warp_Op<"copy"> {
@@ -175,7 +176,7 @@ def Warp_MmaOp : Warp_Op<"mma"> {
   let summary = "a matrix product of this warpgroup's 64 rows, asynchronous";
   let description = [{
     `acc + lhs * rhs`, or `acc + lhs * transpose(rhs)`; no `acc` is zero. `lhs` is a fragment (register operand) or a slot; `rhs` a slot (`wgmma`) or a `!warp.global` (`mma.sync`).
-    Constraints: 1. shapes agree, 64 rows. 2. a slot on the left needs one on the right. 3. the result is f32.
+    Constraints: 1. shapes agree, 64 rows. 2. a slot on the left needs one on the right. 3. the result is f32. 4. `lhs` and `rhs` have one element type.
 
     ```mlir
     %S = warp.mma %Q, %K transpose_b : !warp.slot<64x64xbf16>, !warp.slot<128x64xbf16> -> !warp.pending<tensor<64x128xf32, #warp.fragment>>

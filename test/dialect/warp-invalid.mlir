@@ -120,3 +120,30 @@ func.func private @fragment(tensor<64x12xf32, #warp.fragment>)
 
 // expected-error@+1 {{constraint 1: expected 64 row values, but got [64, 1]}}
 func.func private @rows(tensor<64x1xf32, #warp.rows>)
+
+// -----
+
+!ring = !warp.ring<128x64xbf16, stages 2>
+!pending = !warp.pending<tensor<64x128xf32, #warp.fragment>>
+warp.kernel @release_while_read(%c: i64, %q: !warp.slot<64x64xbf16>) {
+  %k = warp.ring "k" copies 1 consumers 2 : !ring
+  warp.roles {
+    warp.role "compute" warpgroups 2 registers 0 {
+      %s = warp.wait %k[%c] copy %c : !ring
+      // expected-note @below {{issued here; await it first}}
+      %p = warp.mma %q, %s transpose_b : !warp.slot<64x64xbf16>, !warp.slot<128x64xbf16> -> !pending
+      // expected-error @below {{constraint 1: a matrix op that reads the slot is still running here}}
+      warp.release %k[%c] copy %c : !ring
+    }
+  }
+  warp.return
+}
+
+// -----
+
+!pending = !warp.pending<tensor<64x128xf32, #warp.fragment>>
+warp.kernel @mixed(%q: !warp.slot<64x64xf16>, %k: !warp.slot<128x64xbf16>) {
+  // expected-error @below {{constraint 4: expected one element type, but got 'f16' and 'bf16'}}
+  %p = warp.mma %q, %k transpose_b : !warp.slot<64x64xf16>, !warp.slot<128x64xbf16> -> !pending
+  warp.return
+}

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """release_early.py IN.mlir OUT.mlir k|v: in warp text, the consumers' block loop releases the slot of the keys (`k`) or values (`v`) as soon as it has arrived, so that
-the producer overwrites it while matrix ops still read it.
+the producer overwrites it while matrix ops still read it. The counter goes through an addition, since the verifier refuses the plain form.
 """
+import re
 import sys
 
 lines = open(sys.argv[1]).read().split("\n")
@@ -10,5 +11,7 @@ loop = max(n for n, line in enumerate(lines) if "scf.for" in line)
 release = [n for n in range(loop, len(lines)) if "warp.release" in lines[n]][number]
 moved = lines.pop(release)
 wait = [n for n in range(loop, len(lines)) if "warp.wait" in lines[n]][number]
-lines.insert(wait + 1, moved)
+counter = re.search(r"\[(%\w+)\]", moved).group(1)
+lines.insert(wait + 1, moved.replace(f"[{counter}]", "[%early]"))
+lines.insert(wait + 1, f"%early = arith.addi {counter}, %c0_i64 : i64")
 open(sys.argv[2], "w").write("\n".join(lines))

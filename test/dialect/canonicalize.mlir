@@ -1,0 +1,29 @@
+// Folds of the tile dialect, one a function.
+// RUN: tegula-opt %s --canonicalize | FileCheck %s
+
+// CHECK-LABEL: tile.kernel @folds
+tile.kernel @folds(%o: memref<?x?xf32, strided<[?, ?]>>, %i: memref<?x?xf32, strided<[?, ?]>>) {
+  %z = arith.constant 0 : i64
+  %S = tile.load %i[%z, %z] axes [0, 1] : memref<?x?xf32, strided<[?, ?]>> -> tensor<64x64xf32>
+  %hidden = arith.constant dense<0.0> : tensor<64x64xf32>
+  // A mask that is true everywhere hides nothing.
+  // CHECK-NOT: tile.mask
+  %keep = tile.mask rows(%z) cols(%z) { ^bb0(%r: i64, %c: i64): %t = arith.constant true tile.yield %t : i1 } : tensor<64x64xi1>
+  %v = arith.select %keep, %S, %hidden : tensor<64x64xi1>, tensor<64x64xf32>
+  // CHECK-NOT: tile.score
+  %s = tile.score %v rows(%z) cols(%z) { ^bb0(%x: f32, %r: i64, %c: i64): tile.yield %x : f32 } : tensor<64x64xf32>
+  // CHECK-NOT: tile.scale_rows
+  %ones = arith.constant dense<1.0> : tensor<64xf32>
+  %u = tile.scale_rows %s, %ones : tensor<64x64xf32>, tensor<64xf32>
+  // CHECK-NOT: tile.any
+  %flags = arith.constant dense<false> : tensor<64xi1>
+  %any = tile.any %flags : tensor<64xi1>
+  // CHECK-NOT: tile.broadcast
+  %two = arith.constant dense<2.0> : tensor<64xf32>
+  %b = tile.broadcast %two : tensor<64xf32> -> tensor<64x64xf32>
+  %p = arith.select %any, %b, %u : tensor<64x64xf32>
+  // CHECK: %[[S:.*]] = tile.load
+  // CHECK: tile.store %[[S]],
+  tile.store %p, %o[%z, %z] axes [0, 1] : tensor<64x64xf32>, memref<?x?xf32, strided<[?, ?]>>
+  tile.return
+}
