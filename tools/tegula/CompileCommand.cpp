@@ -81,9 +81,11 @@ class Artefacts {
 public:
   explicit Artefacts(CompileRequest request) : request(std::move(request)) {}
 
-  /// The contents of `name`; diagnostics and times are printed once.
-  llvm::Expected<std::string> get(StringRef name, bool time) {
-    Stage stage = stageOf(name);
+  /// The contents of `name`; diagnostics and times are printed once. A manifest
+  /// beside a cubin (`withCubin`) tells its registers and spills too.
+  llvm::Expected<std::string> get(StringRef name, bool time, bool withCubin) {
+    Stage stage =
+        name == "manifest" && withCubin ? Stage::Cubin : stageOf(name);
     request.stopAfter = stage;
     // The CPU's tile program has another schedule than the GPU's.
     CompileRequest current = request;
@@ -126,7 +128,8 @@ static llvm::Error writeAll(const CompileOptions &options,
       return userError(output +
                        ": cannot be made a folder: " + error.message());
   for (const std::string &name : names) {
-    auto contents = artefacts.get(name, options.time);
+    auto contents = artefacts.get(name, options.time,
+                                  llvm::is_contained(names, "cubin"));
     if (!contents)
       return contents.takeError();
     llvm::SmallString<128> path(output);
