@@ -114,8 +114,7 @@ struct Compiler::Run {
       return true;
     }
     default:
-      unsigned id = sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(request.text, request.name), SMLoc());
-      (void)id;
+      sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBufferCopy(request.text, request.name), SMLoc());
       module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
       noteForm();
       return module || fail(CompileStatus::UserError);
