@@ -77,6 +77,54 @@ ExprPtr ast::op(Op op, std::vector<ExprPtr> args, SMRange opRange,
   return e;
 }
 
+ExprPtr ast::bounded(StringRef reduction, Name variable, ExprPtr extent,
+                     ExprPtr value, SMRange nameRange, SMRange range) {
+  ExprPtr e = make(Expr::Bounded, range, nameRange);
+  e->name = reduction.str();
+  e->variable = std::move(variable);
+  std::vector<ExprPtr> args;
+  args.push_back(std::move(extent));
+  args.push_back(std::move(value));
+  setArgs(*e, std::move(args));
+  return e;
+}
+
+void File::add(Attention item) {
+  declarations.push_back({"attention", item.name});
+  items.push_back(std::move(item));
+}
+
+void File::add(Group group) {
+  declarations.push_back({"clauses", group.name});
+  groups.push_back(std::move(group));
+}
+
+void File::add(Fn fn) {
+  declarations.push_back({"fn", fn.name});
+  fns.push_back(std::move(fn));
+}
+
+template <typename List>
+static auto findNamed(const List &list, StringRef name) {
+  auto found = llvm::find_if(
+      list, [&](const auto &item) { return item.name.text == name; });
+  return found == list.end() ? nullptr : &*found;
+}
+
+const Attention *File::findItem(StringRef name) const {
+  return findNamed(items, name);
+}
+
+const Group *File::findGroup(StringRef name) const {
+  return findNamed(groups, name);
+}
+
+const Fn *File::findFn(StringRef name) const { return findNamed(fns, name); }
+
+const Declaration *File::findDeclaration(StringRef name) const {
+  return findNamed(declarations, name);
+}
+
 static std::string realText(double value) {
   if (std::isinf(value))
     return value < 0 ? "-inf" : "inf";
@@ -95,8 +143,13 @@ static std::string realText(double value) {
 /// Unary operators bind at 10, `?:` at 0.
 static void print(llvm::raw_ostream &os, const Expr &e, int precedence) {
   auto list = [&] {
-    llvm::interleaveComma(e.args, os,
-                          [&](const ExprPtr &arg) { print(os, *arg, 0); });
+    size_t number = 0;
+    llvm::interleaveComma(e.args, os, [&](const ExprPtr &arg) {
+      if (number < e.argNames.size() && !e.argNames[number].text.empty())
+        os << e.argNames[number].text << " = ";
+      print(os, *arg, 0);
+      ++number;
+    });
   };
   switch (e.kind) {
   case Expr::Error:
@@ -123,6 +176,13 @@ static void print(llvm::raw_ostream &os, const Expr &e, int precedence) {
   case Expr::Call:
     os << e.name << '(';
     list();
+    os << ')';
+    return;
+  case Expr::Bounded:
+    os << e.name << '(' << e.variable.text << " in ";
+    print(os, *e.args[0], 0);
+    os << ": ";
+    print(os, *e.args[1], 0);
     os << ')';
     return;
   case Expr::Operator:

@@ -33,7 +33,8 @@ struct Expr {
     Bool,        ///< value `integer`
     Name,        ///< `name`
     Index,       ///< `name[args]`
-    Call,        ///< `name(args)`
+    Call,        ///< `name(args)`; see `argNames`
+    Bounded,     ///< `name(variable in args[0]: args[1])`, as `any(t in 8: c)`
     Operator,    ///< `op` of args: unary, binary or `?:`
     Unsupported, ///< parsed, but later work; `name` says what
   };
@@ -45,6 +46,10 @@ struct Expr {
   double real = 0;
   Op op = Op::Add;
   std::vector<ExprPtr> args;
+  /// Of a call: beside `args`, empty where an argument has no name; or none at
+  /// all where no argument has one.
+  std::vector<ast::Name> argNames;
+  ast::Name variable; ///< of a bounded reduction
   unsigned depth = 1; ///< 1 + the largest depth of an argument
 };
 
@@ -58,6 +63,9 @@ ExprPtr call(llvm::StringRef callee, std::vector<ExprPtr> args,
              llvm::SMRange nameRange = {}, llvm::SMRange range = {});
 ExprPtr op(Op op, std::vector<ExprPtr> args, llvm::SMRange opRange = {},
            llvm::SMRange range = {});
+ExprPtr bounded(llvm::StringRef reduction, Name variable, ExprPtr extent,
+                ExprPtr value, llvm::SMRange nameRange = {},
+                llvm::SMRange range = {});
 
 /// The expression as source text, with single blanks and the fewest brackets.
 std::string toText(const Expr &expr);
@@ -76,14 +84,18 @@ struct Tensor {
 /// One clause of an item. A list, as in `static D = 128, T = bf16`, is several.
 struct Clause {
   enum Kind {
-    Static,  ///< name [= value]
-    Param,   ///< tensor
-    Require, ///< value
-    Let,     ///< name = value
-    Scale,   ///< value
-    Score,   ///< value
-    Mask,    ///< value
-    Reduce,  ///< name, args; later work except `softmax()`
+    Static,   ///< name [= value]
+    Param,    ///< tensor
+    Require,  ///< value
+    Let,      ///< name = value
+    Scale,    ///< value
+    Score,    ///< value
+    Mask,     ///< value
+    Reduce,   ///< value, a call: `softmax(extra = x)`
+    Weight,   ///< value
+    Emit,     ///< name [: type of tensor] = value
+    Outputs,  ///< names
+    Schedule, ///< name = value, one field
     Unsupported
   };
   Kind kind = Unsupported;
@@ -91,30 +103,72 @@ struct Clause {
   Name name;
   ExprPtr value;
   Tensor tensor;
-  std::vector<ExprPtr> args;
+  std::vector<Name> names;
 };
 
-/// `attention NAME sig { ... }`, or `attention NAME = BASE with ...`.
-struct Attention {
-  Name name;
-  Name base; ///< empty where the item has a signature
-  std::vector<Name> groups;
-  std::vector<Tensor> inputs, outputs;
+/// What stands in an item's braces.
+struct ClauseList {
   std::vector<Clause> clauses;
   /// A declaration in it did not parse, so an unknown name may not be wrong.
   bool incomplete = false;
 };
 
-/// An item that is parsed over, because it is later work.
-struct OtherItem {
-  Name word; ///< fn, clauses, kernel
+/// `attention NAME sig { ... }`, or `attention NAME = BASE with ...`.
+struct Attention : ClauseList {
+  Name name;
+  Name base; ///< empty where the item has a signature
+  std::vector<Name> groups;
+  std::vector<Tensor> inputs, outputs;
+};
+
+/// `clauses NAME { ... }`: what any item can take with `with NAME`.
+struct Group : ClauseList {
   Name name;
 };
 
+/// `fn NAME(a, b: f32) = result`, or with a body of lets and a `return`.
+struct Fn {
+  Name name;
+  std::vector<Tensor> params; ///< without a type, `elem` is empty
+  struct Let {
+    Name name;
+    ExprPtr value;
+  };
+  std::vector<Let> lets;
+  ExprPtr result;
+};
+
+/// `import "path"`, as written.
+struct Import {
+  std::string path;
+  llvm::SMRange range; ///< of the text in quotes
+};
+
+/// That an item of any kind has a name.
+struct Declaration {
+  std::string word; ///< attention, clauses, fn, kernel
+  Name name;
+  bool imported = false;
+};
+
+/// A file, and what its imports add to it.
 struct File {
   std::string fileName;
   std::vector<Attention> items;
-  std::vector<OtherItem> others;
+  std::vector<Group> groups;
+  std::vector<Fn> fns;
+  std::vector<Import> imports;
+  /// All items, kernels included: those of imports, then the file's own.
+  std::vector<Declaration> declarations;
+
+  void add(Attention item);
+  void add(Group group);
+  void add(Fn fn);
+  const Attention *findItem(llvm::StringRef name) const;
+  const Group *findGroup(llvm::StringRef name) const;
+  const Fn *findFn(llvm::StringRef name) const;
+  /// The first item of any kind that has the name.
+  const Declaration *findDeclaration(llvm::StringRef name) const;
 };
 
 } // namespace tegula::lang::ast

@@ -110,11 +110,16 @@ void Diagnostics::printOne(llvm::raw_ostream &os, const Diagnostic &d) const {
 }
 
 void Diagnostics::print(llvm::raw_ostream &os) const {
-  std::vector<std::pair<const char *, size_t>> order;
-  for (size_t i = 0; i < list.size(); ++i)
-    order.emplace_back(list[i].range.Start.getPointer(), i);
+  // In order of text; files in the order in which they were read.
+  std::vector<std::tuple<unsigned, const char *, size_t>> order;
+  for (size_t i = 0; i < list.size(); ++i) {
+    SMLoc start = list[i].range.Start;
+    order.emplace_back(start.isValid() ? sources.FindBufferContainingLoc(start)
+                                       : 0,
+                       start.getPointer(), i);
+  }
   std::sort(order.begin(), order.end());
-  for (auto [start, number] : order)
+  for (auto [buffer, start, number] : order)
     printOne(os, list[number]);
   if (errors > maxErrors)
     os << "error: " << errors - maxErrors << " more errors are not shown\n";

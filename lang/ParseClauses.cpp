@@ -1,4 +1,4 @@
-//===- ParseClauses.cpp - the clauses of an attention item ----------------===//
+//===- ParseClauses.cpp - the clauses of an item --------------------------===//
 //
 // Clause words are contextual: a word is looked at as one only where a clause
 // can begin, so that a tensor may be called `mask`.
@@ -20,7 +20,7 @@ bool tegula::lang::isClauseWord(StringRef word) {
   return llvm::is_contained(clauseWords, word);
 }
 
-void Parser::parseClauses(Attention &item) {
+void Parser::parseClauses(ClauseList &item) {
   const Token &open = take();
   while (!peek().is("}")) {
     if (peek().kind == Token::End ||
@@ -39,7 +39,7 @@ void Parser::parseClauses(Attention &item) {
   take();
 }
 
-void Parser::parseClause(Attention &item) {
+void Parser::parseClause(ClauseList &item) {
   const Token &word = peek();
   if (word.kind != Token::Word || !isClauseWord(word.text)) {
     if (reportNoClause() && !item.clauses.empty()) {
@@ -59,11 +59,18 @@ void Parser::parseClause(Attention &item) {
     return parseLet(item, word);
   if (word.is("reduce"))
     return parseReduce(item, word);
+  if (word.is("emit"))
+    return parseEmit(item, word);
+  if (word.is("outputs"))
+    return parseOutputs(item, word);
+  if (word.is("schedule"))
+    return parseSchedule(item, word);
   auto kind = llvm::StringSwitch<Clause::Kind>(word.text)
                   .Case("require", Clause::Require)
                   .Case("scale", Clause::Scale)
                   .Case("score", Clause::Score)
                   .Case("mask", Clause::Mask)
+                  .Case("weight", Clause::Weight)
                   .Default(Clause::Unsupported);
   if (kind == Clause::Unsupported)
     return parseUnsupported(item, word);
@@ -77,7 +84,7 @@ static Clause clause(Clause::Kind kind, const Token &word) {
   return c;
 }
 
-void Parser::parseStatics(Attention &item, const Token &word) {
+void Parser::parseStatics(ClauseList &item, const Token &word) {
   list([&] {
     Clause c = clause(Clause::Static, word);
     c.name = parseName("the name of a static");
@@ -89,7 +96,7 @@ void Parser::parseStatics(Attention &item, const Token &word) {
   item.incomplete |= panicking;
 }
 
-void Parser::parseParams(Attention &item, const Token &word) {
+void Parser::parseParams(ClauseList &item, const Token &word) {
   list([&] {
     Clause c = clause(Clause::Param, word);
     c.tensor = parseTensor();
@@ -100,7 +107,7 @@ void Parser::parseParams(Attention &item, const Token &word) {
   item.incomplete |= panicking;
 }
 
-void Parser::parseLet(Attention &item, const Token &word) {
+void Parser::parseLet(ClauseList &item, const Token &word) {
   Clause c = clause(Clause::Let, word);
   c.name = parseName("a name");
   if (!panicking && peek().is("[")) { // let k[b,g,j,d]: T = ...
@@ -117,7 +124,7 @@ void Parser::parseLet(Attention &item, const Token &word) {
     item.clauses.push_back(std::move(c));
 }
 
-void Parser::parseValueClause(Attention &item, const Token &word,
+void Parser::parseValueClause(ClauseList &item, const Token &word,
                               Clause::Kind kind) {
   Clause c = clause(kind, word);
   c.value = parseExpr();
@@ -125,65 +132,78 @@ void Parser::parseValueClause(Attention &item, const Token &word,
     item.clauses.push_back(std::move(c));
 }
 
-void Parser::parseReduce(Attention &item, const Token &word) {
+void Parser::parseReduce(ClauseList &item, const Token &word) {
   Clause c = clause(Clause::Reduce, word);
   c.name = parseName("the name of a reduction");
-  const Token &open = peek();
-  if (!panicking && expect("(")) {
-    while (!panicking && !peek().is(")")) {
-      if (peek().kind == Token::Word && peek(1).is("="))
-        take(), take();
-      c.args.push_back(parseExpr());
-      if (!takeIf(","))
-        break;
-    }
-    if (!panicking)
-      expect(")", "", &open);
+  if (!panicking && !peek().is("(")) {
+    errorExpected("`(`");
+    return;
   }
   if (!panicking)
+    c.value = parseCall(tokens[at - 1]);
+  if (!panicking)
     item.clauses.push_back(std::move(c));
+}
+
+void Parser::parseEmit(ClauseList &item, const Token &word) {
+  Clause c = clause(Clause::Emit, word);
+  c.name = c.tensor.name = parseName("an output");
+  if (!panicking && peek().is("[")) { // emit o[cuq[b] + i, h, e]: ... = o
+    c.kind = Clause::Unsupported;
+    c.word.text = "emit " + c.name.text + "[...]";
+    skipBalanced();
+  }
+  if (takeIf(":"))
+    parseType(c.tensor);
+  if (!panicking && expect("=", " and the value"))
+    c.value = parseExpr();
+  item.incomplete |= panicking;
+  if (!panicking)
+    item.clauses.push_back(std::move(c));
+}
+
+void Parser::parseOutputs(ClauseList &item, const Token &word) {
+  Clause c = clause(Clause::Outputs, word);
+  list([&] { c.names.push_back(parseName("the name of an output")); });
+  if (!panicking)
+    item.clauses.push_back(std::move(c));
+}
+
+void Parser::parseSchedule(ClauseList &item, const Token &word) {
+  const Token &open = peek();
+  if (!expect("{", " and fields, as in `schedule { block_m = 64 }`"))
+    return;
+  if (!peek().is("}"))
+    list([&] {
+      Clause c = clause(Clause::Schedule, word);
+      c.name = parseName("a field of the schedule");
+      if (!panicking && expect("=", " and the value"))
+        c.value = parseExpr();
+      if (!panicking)
+        item.clauses.push_back(std::move(c));
+    });
+  if (!panicking)
+    expect("}", "", &open);
 }
 
 /// The clauses of later work; only their end matters here.
-void Parser::parseUnsupported(Attention &item, const Token &word) {
+void Parser::parseUnsupported(ClauseList &item, const Token &word) {
   Clause c = clause(Clause::Unsupported, word);
-  parseUnsupportedTail(word.text);
-  if (!panicking)
-    item.clauses.push_back(std::move(c));
-}
-
-void Parser::parseUnsupportedTail(StringRef word) {
-  if (word == "weight") {
-    parseExpr();
-  } else if (word == "outputs" || word == "grad") {
+  if (word.is("grad")) {
     list([&] { parseName("a name"); });
-  } else if (word == "schedule") {
-    if (peek().is("{"))
-      skipBalanced();
-    else
-      errorExpected("`{`");
-  } else if (word == "branch") {
+  } else if (word.is("branch")) {
     parseName("a name");
     if (!panicking && expect("in"))
       parseExpr();
-  } else if (word == "extent") {
+  } else { // extent
     list([&] {
       parseName("`M` or `N`");
       if (!panicking && expect("="))
         parseExpr();
     });
-  } else { // emit
-    parseName("an output");
-    if (!panicking && peek().is("["))
-      skipBalanced();
-    if (takeIf(":")) {
-      parseName("an element type");
-      if (!panicking && peek().is("["))
-        skipBalanced();
-    }
-    if (!panicking && expect("="))
-      parseExpr();
   }
+  if (!panicking)
+    item.clauses.push_back(std::move(c));
 }
 
 /// True where the clause before it ended in a clause word read as a name.

@@ -274,13 +274,6 @@ ExprPtr Parser::parseNamed() {
     return std::make_unique<Expr>();
   }
   const Token &open = peek();
-  auto unsupported = [&](StringRef what) {
-    ExprPtr e = std::make_unique<Expr>();
-    e->kind = Expr::Unsupported;
-    e->name = what.str();
-    e->range = rangeFrom(range);
-    return e;
-  };
   if (open.is("[")) {
     take();
     std::vector<ExprPtr> indices;
@@ -300,30 +293,61 @@ ExprPtr Parser::parseNamed() {
   }
   if (!open.is("("))
     return ast::name(word.text, range);
-  take();
-  if (peek().kind == Token::Word && peek(1).is("in")) { // any(t in KS: ...)
-    take(), take();
-    parseExpr();
-    if (!panicking && expect(":", " after the extent"))
-      parseExpr();
-    if (!panicking)
-      expect(")", "", &open);
-    return unsupported("a bounded reduction");
-  }
+  return parseCall(word);
+}
+
+/// From the `(` of a call on.
+ExprPtr Parser::parseCall(const Token &callee) {
+  const Token &open = take();
+  if (peek().kind == Token::Word && peek(1).is("in"))
+    return parseBounded(callee, open);
   std::vector<ExprPtr> list;
+  std::vector<ast::Name> names;
   bool named = false;
   while (!panicking && !peek().is(")")) {
+    ast::Name name;
     if (peek().kind == Token::Word && peek(1).is("=")) {
-      take(), take();
+      name = parseName("a name");
+      take();
       named = true;
     }
+    names.push_back(std::move(name));
     list.push_back(parseExpr());
     if (!takeIf(","))
       break;
   }
   if (!panicking)
     expect(")", "", &open);
+  ExprPtr call = ast::call(callee.text, std::move(list), callee.range(),
+                           rangeFrom(callee.range()));
   if (named)
-    return unsupported("a named argument");
-  return ast::call(word.text, std::move(list), range, rangeFrom(range));
+    call->argNames = std::move(names);
+  return call;
+}
+
+/// `any(t in KS: condition)`, from its variable on.
+ExprPtr Parser::parseBounded(const Token &reduction, const Token &open) {
+  ast::Name variable = parseName("a name");
+  take();
+  ExprPtr extent = parseExpr();
+  ExprPtr value = !panicking && expect(":", " after the extent")
+                      ? parseExpr()
+                      : std::make_unique<Expr>();
+  if (!panicking)
+    expect(")", "", &open);
+  static constexpr StringRef known[] = {"sum", "min", "max", "any", "all"};
+  if (!panicking && !llvm::is_contained(known, reduction.text)) {
+    StringRef near;
+    Diagnostic &d = diagnostics.error(
+        reduction.range(), "`" + reduction.text + "` does not reduce over `" +
+                               variable.text +
+                               " in ...`; known: sum, min, max, any, all" +
+                               didYouMean(reduction.text, known, &near));
+    if (!near.empty())
+      d.fix(reduction.range(), near);
+    return errorExpr(rangeFrom(reduction.range()));
+  }
+  return ast::bounded(reduction.text, std::move(variable), std::move(extent),
+                      std::move(value), reduction.range(),
+                      rangeFrom(reduction.range()));
 }

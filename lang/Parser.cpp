@@ -21,15 +21,6 @@ ast::File tegula::lang::parse(unsigned bufferId, Diagnostics &diagnostics) {
   return Parser(bufferId, diagnostics).parseFile();
 }
 
-ast::File tegula::lang::parseText(StringRef text, StringRef fileName,
-                                  Diagnostics &diagnostics) {
-  unsigned id = diagnostics.sourceMgr().AddNewSourceBuffer(
-      llvm::MemoryBuffer::getMemBufferCopy(text, fileName), llvm::SMLoc());
-  ast::File file = parse(id, diagnostics);
-  file.fileName = fileName.str();
-  return file;
-}
-
 //===----------------------------------------------------------------------===//
 // Tokens and errors
 //===----------------------------------------------------------------------===//
@@ -173,11 +164,15 @@ void Parser::parseItem(ast::File &file) {
   const Token &word = peek();
   if (word.is("attention"))
     return parseAttention(file);
-  if (word.is("fn") || word.is("clauses") || word.is("kernel"))
-    return parseOther(file);
-  if (word.is("import")) {
-    error(word.range(), "`import` is not supported yet");
-  } else if (word.is("reducer") || word.is("plan")) {
+  if (word.is("fn"))
+    return parseFn(file);
+  if (word.is("clauses"))
+    return parseGroup(file);
+  if (word.is("import"))
+    return parseImport(file);
+  if (word.is("kernel"))
+    return parseKernel(file);
+  if (word.is("reducer") || word.is("plan")) {
     error(word.range(), "`" + word.text + "` is reserved for later work");
   } else {
     StringRef near;
@@ -193,26 +188,50 @@ void Parser::parseItem(ast::File &file) {
   take();
 }
 
-/// Parses over `fn`, `clauses` and `kernel`, which are later work; Sema says so
-/// where one is used.
-void Parser::parseOther(ast::File &file) {
-  const Token &word = take();
-  OtherItem item{{word.text.str(), word.range()},
-                 parseName(("a name for this " + word.text).str())};
+/// Parses over a `kernel`, which is later work; Sema says so where one is used.
+void Parser::parseKernel(ast::File &file) {
+  take();
+  ast::Name name = parseName("a name for this kernel");
   if (panicking)
     return;
   if (peek().is("("))
     skipBalanced();
   if (takeIf("->") && peek().is("("))
     skipBalanced();
-  if (word.is("fn") && takeIf("="))
-    parseExpr();
-  else if (!panicking && peek().is("{"))
+  if (!panicking && peek().is("{"))
     skipBalanced();
   else if (!panicking)
     errorExpected("`{`");
   if (!panicking)
-    file.others.push_back(std::move(item));
+    file.declarations.push_back({"kernel", std::move(name)});
+}
+
+void Parser::parseGroup(ast::File &file) {
+  take();
+  Group group;
+  group.name = parseName("a name for this group of clauses");
+  if (panicking)
+    return;
+  if (peek().is("{"))
+    parseClauses(group);
+  else
+    errorExpected("`{` and the clauses");
+  group.incomplete |= panicking;
+  file.add(std::move(group));
+}
+
+void Parser::parseImport(ast::File &file) {
+  take();
+  const Token &path = peek();
+  if (path.kind != Token::String) {
+    errorExpected("a file name in quotes, as in `import \"lib.tg\"`");
+    return;
+  }
+  take();
+  StringRef text = path.text;
+  text.consume_front("\"");
+  text.consume_back("\"");
+  file.imports.push_back({text.str(), path.range()});
 }
 
 void Parser::parseAttention(ast::File &file) {
@@ -224,7 +243,7 @@ void Parser::parseAttention(ast::File &file) {
   if (takeIf("=")) {
     item.base = parseName("the name of the item to derive from");
     if (!panicking && expect("with"))
-      parseGroups(item);
+      parseGroupNames(item);
   } else if (peek().is("(")) {
     parseSignature(item);
     if (panicking) { // The clauses can be read all the same.
@@ -242,10 +261,10 @@ void Parser::parseAttention(ast::File &file) {
   item.incomplete |= panicking;
   if (!panicking && peek().is("{"))
     parseClauses(item);
-  file.items.push_back(std::move(item));
+  file.add(std::move(item));
 }
 
-void Parser::parseGroups(Attention &item) {
+void Parser::parseGroupNames(Attention &item) {
   if (!peek().is("{"))
     list([&] {
       ast::Name group = parseName("`{`, or the name of a `clauses` group");
@@ -281,22 +300,26 @@ std::vector<Tensor> Parser::parseTensors() {
   return tensors;
 }
 
+/// `f32`, or `f32[B,H]`.
+void Parser::parseType(Tensor &tensor) {
+  tensor.elem = parseName("an element type");
+  const Token &open = peek();
+  if (!takeIf("["))
+    return;
+  tensor.isTensor = true;
+  tensor.extents = parseExprs("]");
+  if (!panicking)
+    expect("]", "", &open);
+}
+
 Tensor Parser::parseTensor() {
   Tensor tensor;
   tensor.name = parseName("the name of a tensor or scalar");
   if (!panicking)
     expect(":", " and a type, as in `x: f32[H]`");
   tensor.inout = takeIf("inout");
-  if (panicking)
-    return tensor;
-  tensor.elem = parseName("an element type");
-  const Token &open = peek();
-  if (takeIf("[")) {
-    tensor.isTensor = true;
-    tensor.extents = parseExprs("]");
-    if (!panicking)
-      expect("]", "", &open);
-  }
+  if (!panicking)
+    parseType(tensor);
   while (!panicking) {
     if (takeIf("sorted")) {
       tensor.sorted = true;

@@ -1,9 +1,9 @@
 //===- Parser.h - tokens to the AST -----------------------------*- C++ -*-===//
 //
 // Recursive descent over LANGUAGE's grammar. Errors are reported and parsing
-// goes on at the next clause or item, so one run finds several. Items and
-// clauses of later work (`fn`, `clauses`, `kernel`, `reduce`, ...) are parsed
-// as far as their end needs; Sema refuses them where they are used.
+// goes on at the next clause or item, so one run finds several. Clauses of
+// later work (`extent`, `branch`, ...) are parsed as far as their end needs;
+// Sema refuses them where they are used.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TEGULA_LANG_PARSER_H
@@ -16,10 +16,11 @@ namespace tegula::lang {
 
 /// Parses buffer `bufferId` of the diagnostics' source manager. Always gives a
 /// file; where something is wrong, `diagnostics` has errors and the file lacks
-/// what could not be understood.
+/// what could not be understood. Imports are listed, not read.
 ast::File parse(unsigned bufferId, Diagnostics &diagnostics);
 
-/// Adds `text` to the source manager under `fileName` and parses it.
+/// Adds `text` to the source manager under `fileName` and parses it, and every
+/// file that it imports: a path there is relative to the importing file.
 ast::File parseText(llvm::StringRef text, llvm::StringRef fileName,
                     Diagnostics &diagnostics);
 

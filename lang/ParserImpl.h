@@ -1,6 +1,7 @@
 //===- ParserImpl.h - the state shared by the parser's parts ----*- C++ -*-===//
 //
-// Private to Parser.cpp (items), ParseClauses.cpp and ParseExpr.cpp.
+// Private to Parser.cpp (items), ParseFn.cpp, ParseClauses.cpp and
+// ParseExpr.cpp.
 //
 // Error handling: `error` reports and sets `panicking`; until a clause or item
 // has resynchronised, further errors are silent and every loop ends.
@@ -47,11 +48,14 @@ private:
   // Items (Parser.cpp).
   void parseItem(ast::File &file);
   void parseAttention(ast::File &file);
-  void parseOther(ast::File &file);
+  void parseKernel(ast::File &file);
+  void parseGroup(ast::File &file);
+  void parseImport(ast::File &file);
   void parseSignature(ast::Attention &item);
   std::vector<ast::Tensor> parseTensors();
   ast::Tensor parseTensor();
-  void parseGroups(ast::Attention &item);
+  void parseType(ast::Tensor &tensor);
+  void parseGroupNames(ast::Attention &item);
   void skipToClause();
   void skipToItem();
   bool skipBalanced();
@@ -59,17 +63,24 @@ private:
   void list(llvm::function_ref<void()> element);
   std::vector<ast::ExprPtr> parseExprs(llvm::StringRef close);
 
+  // Functions (ParseFn.cpp).
+  void parseFn(ast::File &file);
+  void parseParameters(ast::Fn &fn);
+  void parseBody(ast::Fn &fn);
+
   // Clauses (ParseClauses.cpp).
-  void parseClauses(ast::Attention &item);
-  void parseClause(ast::Attention &item);
-  void parseStatics(ast::Attention &item, const Token &word);
-  void parseParams(ast::Attention &item, const Token &word);
-  void parseLet(ast::Attention &item, const Token &word);
-  void parseValueClause(ast::Attention &item, const Token &word,
+  void parseClauses(ast::ClauseList &item);
+  void parseClause(ast::ClauseList &item);
+  void parseStatics(ast::ClauseList &item, const Token &word);
+  void parseParams(ast::ClauseList &item, const Token &word);
+  void parseLet(ast::ClauseList &item, const Token &word);
+  void parseEmit(ast::ClauseList &item, const Token &word);
+  void parseOutputs(ast::ClauseList &item, const Token &word);
+  void parseSchedule(ast::ClauseList &item, const Token &word);
+  void parseValueClause(ast::ClauseList &item, const Token &word,
                         ast::Clause::Kind kind);
-  void parseReduce(ast::Attention &item, const Token &word);
-  void parseUnsupported(ast::Attention &item, const Token &word);
-  void parseUnsupportedTail(llvm::StringRef word);
+  void parseReduce(ast::ClauseList &item, const Token &word);
+  void parseUnsupported(ast::ClauseList &item, const Token &word);
   bool reportNoClause();
 
   // Expressions (ParseExpr.cpp).
@@ -79,7 +90,8 @@ private:
   ast::ExprPtr parsePrimary();
   ast::ExprPtr parseNumber();
   ast::ExprPtr parseNamed();
-  ast::ExprPtr parseArgument();
+  ast::ExprPtr parseCall(const Token &callee);
+  ast::ExprPtr parseBounded(const Token &reduction, const Token &open);
   ast::ExprPtr parseChain(ast::ExprPtr left);
   std::optional<Op> peekBinary();
   bool startsOperand(const Token &token) const;

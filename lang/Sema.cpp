@@ -18,19 +18,11 @@ static std::string joined(llvm::ArrayRef<std::string> names) {
 }
 
 std::vector<std::string> tegula::lang::itemNames(const ast::File &file) {
-  std::vector<const ast::Name *> names;
-  for (const ast::Attention &item : file.items)
-    names.push_back(&item.name);
-  for (const ast::OtherItem &other : file.others)
-    if (other.word.text == "kernel")
-      names.push_back(&other.name);
-  llvm::sort(names, [](auto *a, auto *b) {
-    return a->range.Start.getPointer() < b->range.Start.getPointer();
-  });
-  std::vector<std::string> texts;
-  for (const ast::Name *name : names)
-    texts.push_back(name->text);
-  return texts;
+  std::vector<std::string> names;
+  for (const ast::Declaration &item : file.declarations)
+    if (!item.imported && (item.word == "attention" || item.word == "kernel"))
+      names.push_back(item.name.text);
+  return names;
 }
 
 /// The attention item to analyse, or null and an error.
@@ -53,15 +45,14 @@ static const ast::Attention *selectItem(const ast::File &file, StringRef name,
     }
     wanted = names.front();
   }
-  for (const ast::Attention &item : file.items)
-    if (item.name.text == wanted)
-      return &item;
-  for (const ast::OtherItem &other : file.others)
-    if (other.name.text == wanted) {
-      diagnostics.error(other.word.range, "`" + other.word.text +
-                                              "` items are not supported yet");
-      return nullptr;
-    }
+  if (const ast::Attention *item = file.findItem(wanted))
+    return item;
+  const ast::Declaration *other = file.findDeclaration(wanted);
+  if (other && other->word == "kernel") {
+    diagnostics.error(other->name.range,
+                      "`kernel` items are not supported yet");
+    return nullptr;
+  }
   std::vector<StringRef> candidates(names.begin(), names.end());
   diagnostics.error(
       {}, "`" + file.fileName + "` has no item `" + wanted + "`" +
@@ -72,20 +63,13 @@ static const ast::Attention *selectItem(const ast::File &file, StringRef name,
 
 static void checkItemNames(const ast::File &file, Diagnostics &diagnostics) {
   llvm::StringMap<SMRange> seen;
-  auto check = [&](const ast::Name &name) {
-    auto [place, fresh] = seen.try_emplace(name.text, name.range);
-    if (fresh)
-      return;
-    SMRange first = place->second, second = name.range;
-    if (second.Start.getPointer() < first.Start.getPointer())
-      std::swap(first, second);
-    diagnostics.error(second, "`" + name.text + "` is defined twice")
-        .note(first, "first here");
-  };
-  for (const ast::Attention &item : file.items)
-    check(item.name);
-  for (const ast::OtherItem &other : file.others)
-    check(other.name);
+  for (const ast::Declaration &item : file.declarations) {
+    auto [place, fresh] = seen.try_emplace(item.name.text, item.name.range);
+    if (!fresh)
+      diagnostics
+          .error(item.name.range, "`" + item.name.text + "` is defined twice")
+          .note(place->second, "first here");
+  }
 }
 
 std::unique_ptr<Item> tegula::lang::analyze(const ast::File &file,
@@ -141,26 +125,22 @@ bool Sema::collectChain(const ast::Attention &root) {
     incomplete |= level->incomplete;
     if (level->base.text.empty())
       break;
-    const ast::Attention *base = nullptr;
-    std::vector<StringRef> names;
-    for (const ast::Attention &candidate : file.items) {
-      names.push_back(candidate.name.text);
-      if (candidate.name.text == level->base.text)
-        base = &candidate;
-    }
-    if (base) {
+    if (const ast::Attention *base = file.findItem(level->base.text)) {
       level = base;
       continue;
     }
-    for (const ast::OtherItem &other : file.others)
-      if (other.name.text == level->base.text) {
-        diagnostics
-            .error(level->base.range, "expected an attention item, but `" +
-                                          level->base.text + "` is a `" +
-                                          other.word.text + "`")
-            .note(other.name.range, "defined here");
-        return false;
-      }
+    if (const ast::Declaration *other =
+            file.findDeclaration(level->base.text)) {
+      diagnostics
+          .error(level->base.range, "expected an attention item, but `" +
+                                        level->base.text + "` is a `" +
+                                        other->word + "`")
+          .note(other->name.range, "defined here");
+      return false;
+    }
+    std::vector<StringRef> names;
+    for (const ast::Attention &candidate : file.items)
+      names.push_back(candidate.name.text);
     StringRef near;
     Diagnostic &d = diagnostics.error(
         level->base.range, "unknown item `" + level->base.text + "`" +
@@ -181,7 +161,11 @@ void Sema::refuseLaterWork() {
     for (const ast::Name &group : level->groups)
       diagnostics.error(group.range, "`clauses` groups are not supported yet");
   eachClause([&](const ast::Clause &clause, const ast::Attention &) {
-    if (clause.kind == ast::Clause::Unsupported)
+    if (clause.kind == ast::Clause::Unsupported ||
+        clause.kind == ast::Clause::Weight ||
+        clause.kind == ast::Clause::Emit ||
+        clause.kind == ast::Clause::Outputs ||
+        clause.kind == ast::Clause::Schedule)
       diagnostics.error(clause.word.range,
                         "`" + clause.word.text + "` is not supported yet");
     else if (clause.kind == ast::Clause::Reduce)
@@ -192,7 +176,7 @@ void Sema::refuseLaterWork() {
 
 void Sema::refuseReduce(const ast::Clause &clause) {
   StringRef name = clause.name.text;
-  if (name == "softmax" && clause.args.empty())
+  if (name == "softmax" && clause.value->args.empty())
     return;
   if (name == "softmax" || name == "sum" || name == "mean") {
     diagnostics.error(clause.word.range, "`reduce " + name +

@@ -38,12 +38,11 @@ const Expr *Sema::typeCall(const ast::Expr &e) {
 }
 
 const Expr *Sema::unknownFunction(const ast::Expr &e) {
-  for (const ast::OtherItem &other : file.others)
-    if (other.word.text == "fn" && other.name.text == e.name) {
-      diagnostics.error(e.nameRange, "`fn` items are not supported yet")
-          .note(other.name.range, "`" + e.name + "` is defined here");
-      return errorExpr();
-    }
+  if (const ast::Fn *fn = file.findFn(e.name)) {
+    diagnostics.error(e.nameRange, "`fn` items are not supported yet")
+        .note(fn->name.range, "`" + e.name + "` is defined here");
+    return errorExpr();
+  }
   auto symbol = symbols.find(e.name);
   if (symbol != symbols.end()) {
     bool isTensor = symbol->second.kind == Symbol::Tensor;

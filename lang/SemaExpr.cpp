@@ -127,6 +127,9 @@ const Expr *Sema::type(const ast::Expr &e) {
     return typeCall(e);
   case ast::Expr::Operator:
     return typeOperator(e);
+  case ast::Expr::Bounded:
+    diagnostics.error(e.range, "a bounded reduction is not supported yet");
+    return errorExpr();
   case ast::Expr::Unsupported:
     diagnostics.error(e.range, e.name + " is not supported yet");
     return errorExpr();

@@ -268,7 +268,8 @@ TEST(Diagnostics, Clauses) {
       {"score any(t in 3: t == j) ? s : s",
        "t.tg:2:9: error: a bounded reduction is not supported yet\n"},
       {"score foo(x = 3)",
-       "t.tg:2:9: error: a named argument is not supported yet\n"},
+       "t.tg:2:9: error: unknown function `foo`; known: min max abs "
+       "clamp ceildiv exp exp2 log log2 tanh sqrt rsqrt pow\n"},
       {"score [1, 2]", "t.tg:2:9: error: a shape is not supported yet\n"},
       {"score q[b, :]", "t.tg:2:14: error: a slice belongs to a `kernel` item; "
                         "an attention item reads one element\n"},
@@ -526,10 +527,25 @@ TEST(Diagnostics, Files) {
        "t.tg:2:8: error: `a` is defined twice\n"
        "t.tg:1:11: note: first here\n"},
       {"kernel k(x: f32[N]) { grid (i in N) }",
-       "t.tg:1:1: error: `kernel` items are not supported yet\n"},
+       "t.tg:1:8: error: `kernel` items are not supported yet\n"},
       {"fn f(x) = x", "error: `t.tg` has no `attention` item\n"},
-      {"import \"other.tg\"",
-       "t.tg:1:1: error: `import` is not supported yet\n"},
+      {"import \"nowhere/other.tg\"",
+       "t.tg:1:8: error: `nowhere/other.tg` cannot be imported: No such file "
+       "or directory\n"},
+      {"import other", "t.tg:1:8: error: expected a file name in quotes, as in "
+                       "`import \"lib.tg\"`, but found `other`\n"},
+      {"fn 3", "t.tg:1:4: error: expected a name for this fn, but found `3`\n"},
+      {"fn f = 3", "t.tg:1:6: error: expected `(` and the parameters, but "
+                   "found `=`\n"},
+      {"fn f(x) 3", "t.tg:1:9: error: expected `=` and the value, or `{`, but "
+                    "found `3`\n"},
+      {"fn f(x) { x }", "t.tg:1:11: error: expected `let`, or `return` and the "
+                        "value, but found `x`\n"},
+      {"fn f(x) { let y = x return y 3 }",
+       "t.tg:1:30: error: expected `}`, but found `3`\n"
+       "t.tg:1:9: note: to close this `{`\n"},
+      {"clauses c = 3", "t.tg:1:11: error: expected `{` and the clauses, but "
+                        "found `=`\n"},
       {"reducer r { }",
        "t.tg:1:1: error: `reducer` is reserved for later work\n"},
       {"attenton a = b with { }",

@@ -57,6 +57,31 @@ TEST(Parser, Tokens) {
   EXPECT_EQ(printed("a#comment )\n + b"), "a + b");
 }
 
+TEST(Parser, Calls) {
+  for (const char *text :
+       {"f(x, axis = 0)", "any(t in KS: sel[b, t] == j / BS) && i > j"})
+    EXPECT_EQ(printed(text), text);
+}
+
+TEST(Parser, Functions) {
+  llvm::SourceMgr sources;
+  Diagnostics diagnostics(sources);
+  ast::File file = parseText("fn f(x, y: f32, z: i32[4,N]) = x * y\n"
+                             "fn g() { let a = 1; let b = a + 1 return b }",
+                             "t.tg", diagnostics);
+  ASSERT_FALSE(diagnostics.hasErrors()) << diagnostics.str();
+  const ast::Fn *f = file.findFn("f"), *g = file.findFn("g");
+  ASSERT_TRUE(f && g);
+  ASSERT_EQ(f->params.size(), 3u);
+  EXPECT_EQ(f->params[0].elem.text, "");
+  EXPECT_EQ(f->params[1].elem.text, "f32");
+  EXPECT_EQ(f->params[2].extents.size(), 2u);
+  EXPECT_EQ(toText(*f->result), "x * y");
+  ASSERT_EQ(g->lets.size(), 2u);
+  EXPECT_EQ(g->lets[1].name.text, "b");
+  EXPECT_EQ(toText(*g->lets[1].value), "a + 1");
+}
+
 TEST(Parser, ClauseWordsAreContextual) {
   Analysis a(itemWith("param mask: f32[H], score: i32, sorted: f32[H] sorted "
                       "score s + mask[h] * score + sorted[h] mask score > j"));
