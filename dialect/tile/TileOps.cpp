@@ -199,12 +199,22 @@ LogicalResult StoreOp::verify() {
 
 //===-- tiles -------------------------------------------------------------------------------------===//
 
+static LogicalResult verifyRank2(Operation *op, RankedTensorType tile) {
+  if (tile.getRank() == 2)
+    return success();
+  return op->emitOpError("constraint 2: expected a tile of rank 2, but got ") << tile;
+}
+
 LogicalResult MaskOp::verify() {
+  if (failed(verifyRank2(*this, getKeep().getType())))
+    return failure();
   Type i64 = IntegerType::get(getContext(), 64);
   return verifyRegion(*this, getBody(), "mask", {i64, i64}, IntegerType::get(getContext(), 1), 1);
 }
 
 LogicalResult ScoreOp::verify() {
+  if (failed(verifyRank2(*this, getScores().getType())))
+    return failure();
   Type i64 = IntegerType::get(getContext(), 64), score = getScores().getType().getElementType();
   return verifyRegion(*this, getBody(), "score", {score, i64, i64}, score, 1);
 }

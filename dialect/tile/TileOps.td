@@ -11,9 +11,10 @@ include "mlir/IR/SymbolInterfaces.td"
 
 class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<TileDialect, mnemonic, traits>;
 
-def Tile_Tile : RankedTensorOf<[AnyFloat, AnySignlessInteger]>;
-def Tile_FloatTile : RankedTensorOf<[AnyFloat]>;
-def Tile_BoolTile : RankedTensorOf<[I1]>;
+class Tile_TileOf<list<Type> elements> : RankedTensorOf<elements, [HasStaticShapePred], "tile (ranked tensor of static shape)">;
+def Tile_Tile : Tile_TileOf<[AnyFloat, AnySignlessInteger]>;
+def Tile_FloatTile : Tile_TileOf<[AnyFloat]>;
+def Tile_BoolTile : Tile_TileOf<[I1]>;
 defvar Tile_Memory = AnyStridedMemRef;
 def Tile_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger]>;
 
@@ -206,7 +207,7 @@ def Tile_MaskOp : Tile_Op<"mask", [RecursiveMemoryEffects]> {
   let summary = "which (row, key) pairs of a score tile are visible";
   let description = [{
     `keep[r, c] = region(rows + r, cols + c)`: scalar code of one element, kept as such until late, so that a hand-written tile program is analysed like
-    a declarative one. Constraints: 1. the region takes (i, j) as `i64` and yields `i1`.
+    a declarative one. Constraints: 1. the region takes (i, j) as `i64` and yields `i1`. 2. the tile has rank 2.
     A region that yields a constant folds to a constant tile.
 
     ```mlir
@@ -226,6 +227,7 @@ def Tile_ScoreOp : Tile_Op<"score", [RecursiveMemoryEffects, AllTypesMatch<["sco
   let summary = "a scalar function applied to each score of a tile";
   let description = [{
     `y[r, c] = region(scores[r, c], rows + r, cols + c)`. Constraints: 1. the region takes (s, i, j) and yields a value of the score type.
+    2. the tile has rank 2.
     A region that yields its score folds to the scores.
 
     ```mlir

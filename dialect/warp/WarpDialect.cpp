@@ -56,9 +56,10 @@ static ParseResult parseTile(AsmParser &parser, int64_t &rows, int64_t &columns,
 template <typename T> static Type parseTileType(AsmParser &parser) {
   int64_t rows, columns;
   Type element;
+  SMLoc loc = parser.getCurrentLocation();
   if (parser.parseLess() || parseTile(parser, rows, columns, element) || parser.parseGreater())
     return {};
-  return T::get(parser.getContext(), rows, columns, element);
+  return parser.getChecked<T>(loc, parser.getContext(), rows, columns, element);
 }
 
 template <typename T> static void printTileType(AsmPrinter &printer, T type) {
@@ -86,10 +87,32 @@ void RingType::print(AsmPrinter &printer) const {
 
 LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns, Type element, int64_t stages) {
   if (stages < 1 || stages > 8)
-    return emitError() << "expected 1 to 8 stages, but got " << stages;
+    return emitError() << "constraint 1: expected 1 to 8 stages, but got " << stages;
   if (rows < 8 || rows > 256 || rows % 8 != 0)
-    return emitError() << "expected rows of a ring from 8 to 256 in steps of 8, but got " << rows;
+    return emitError() << "constraint 2: expected rows of a ring from 8 to 256 in steps of 8, but got " << rows;
+  if (columns < 8 || columns > 1024 || columns % 8 != 0)
+    return emitError() << "constraint 3: expected columns of a ring from 8 to 1024 in steps of 8, but got " << columns;
   if (!element.isF16() && !element.isBF16())
-    return emitError() << "expected a ring of f16 or bf16, but got " << element;
+    return emitError() << "constraint 4: expected a ring of f16 or bf16, but got " << element;
   return success();
+}
+
+static LogicalResult verifyTile(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns) {
+  if (rows >= 1 && columns >= 1)
+    return success();
+  return emitError() << "constraint 1: expected at least one row and one column, but got " << rows << "x" << columns;
+}
+
+LogicalResult SlotType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns, Type) {
+  return verifyTile(emitError, rows, columns);
+}
+
+LogicalResult GlobalType::verify(function_ref<InFlightDiagnostic()> emitError, int64_t rows, int64_t columns, Type) {
+  return verifyTile(emitError, rows, columns);
+}
+
+LogicalResult PendingType::verify(function_ref<InFlightDiagnostic()> emitError, RankedTensorType tile) {
+  if (isa_and_nonnull<FragmentAttr>(tile.getEncoding()))
+    return success();
+  return emitError() << "constraint 1: expected a tile with the encoding #warp.fragment, but got " << tile;
 }

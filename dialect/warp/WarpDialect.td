@@ -45,7 +45,9 @@ def Warp_RingType : Warp_Type<"Ring", "ring"> {
   let summary = "a ring of shared-memory tiles between a producer and consumers";
   let description = [{
     `!warp.ring<128x64xbf16, stages 2>`: two slots of 128 rows by 64 columns. A slot's number and phase follow from a counter: slot = counter % stages, phase = counter / stages % 2.
-    Stored as panels of 64 columns, each [rows][64] with the 128-byte swizzle.
+    Stored as panels of 64 columns, each [rows][64] with the 128-byte swizzle; columns that the last panel has too many hold zeros.
+
+    Constraints: 1. 1 to 8 stages. 2. rows from 8 to 256 in steps of 8. 3. columns from 8 to 1024 in steps of 8. 4. elements of f16 or bf16.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType, "int64_t":$stages);
   let hasCustomAssemblyFormat = 1;
@@ -58,19 +60,26 @@ def Warp_RingType : Warp_Type<"Ring", "ring"> {
 
 def Warp_SlotType : Warp_Type<"Slot", "slot"> {
   let summary = "one tile of a ring, while it is owned";
+  let description = "Constraints: 1. at least one row and one column.";
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType);
+  let genVerifyDecl = 1;
   let hasCustomAssemblyFormat = 1;
 }
 
 def Warp_GlobalType : Warp_Type<"Global", "global"> {
   let summary = "a tile in global memory, read by a matrix op as it goes";
+  let description = "Constraints: 1. at least one row and one column.";
+  let genVerifyDecl = 1;
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType);
   let hasCustomAssemblyFormat = 1;
 }
 
 def Warp_PendingType : Warp_Type<"Pending", "pending"> {
   let summary = "a fragment that a matrix op may still be writing";
-  let description = "Only `warp.await` gives the fragment, so no pass can read an accumulator too early.";
+  let description = [{
+    Only `warp.await` gives the fragment, so no pass can read an accumulator too early. Constraints: 1. the tile is a `#warp.fragment`.
+  }];
+  let genVerifyDecl = 1;
   let parameters = (ins "::mlir::RankedTensorType":$tile);
   let assemblyFormat = "`<` $tile `>`";
 }

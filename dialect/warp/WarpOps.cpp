@@ -148,7 +148,22 @@ LogicalResult MmaOp::verify() {
   return success();
 }
 
+LogicalResult GlobalOp::verify() {
+  auto memory = cast<MemRefType>(getMemory().getType());
+  GlobalType tile = getTile().getType();
+  if (static_cast<int64_t>(getIndices().size()) != memory.getRank())
+    return emitOpError("constraint 1: expected ") << memory.getRank() << " indices, but got " << getIndices().size();
+  ArrayRef<int64_t> axes = getAxes();
+  if (axes.size() != 2 || axes[0] == axes[1] || llvm::any_of(axes, [&](int64_t axis) { return axis < 0 || axis >= memory.getRank(); }))
+    return emitOpError("constraint 2: expected two distinct axes of ") << memory << ", but got [" << axes << "]";
+  if (memory.getElementType() != tile.getElementType())
+    return emitOpError("constraint 3: expected equal element types, but got ") << memory.getElementType() << " and " << tile.getElementType();
+  return success();
+}
+
 LogicalResult PackOp::verify() {
+  if (getTile().getType().getShape() != getPacked().getType().getShape())
+    return emitOpError("constraint 2: expected equal shapes, but got ") << getTile().getType() << " and " << getPacked().getType();
   llvm::SmallPtrSet<Operation *, 4> running;
   for (Operation &op : *(*this)->getBlock()) {
     if (&op == getOperation())

@@ -166,10 +166,14 @@ def Warp_CopyOp : Warp_Op<"copy"> {
 
 def Warp_GlobalOp : Warp_Op<"global", [Pure]> {
   let summary = "names a tile of global memory as the right operand of matrix ops";
-  let description = "Indices and axes as for `tile.load`; what lies past an extent reads as zero. Read when a matrix op runs.";
+  let description = [{
+    Indices and axes as for `tile.load`; rows past the extent read as zero. Read when a matrix op runs.
+    Constraints: 1. one index an axis of memory. 2. two distinct axes of memory. 3. element types are equal.
+  }];
   let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes);
   let results = (outs Warp_GlobalType:$tile);
   let assemblyFormat = "$memory `[` $indices `]` `axes` $axes attr-dict `:` type($memory) `->` type($tile)";
+  let hasVerifier = 1;
 }
 
 def Warp_MmaOp : Warp_Op<"mma"> {
@@ -203,7 +207,7 @@ def Warp_PackOp : Warp_Op<"pack"> {
   let summary = "rounds weights to the operand type of the next matrix op";
   let description = [{
     Not pure: its place in the program matters. Constraints: 1. no matrix op that reads a fragment is unawaited here, in the same block: writing the operand
-    registers of a running op makes ptxas serialise all of them.
+    registers of a running op makes ptxas serialise all of them. 2. shapes are equal.
   }];
   let arguments = (ins Warp_Fragment:$tile);
   let results = (outs Warp_Fragment:$packed);

@@ -87,9 +87,9 @@ private:
     if (!slot)
       return emitError() << "unknown field `" << field << "` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, "
                             "producer_registers, consumer_registers, ping_pong, rescale_threshold";
-    int64_t number;
+    int32_t number; // every field is far below, so that products of fields stay inside i64
     if (value.getAsInteger(10, number))
-      return emitError() << "expected `" << field << "` of the schedule to be an integer, but got `" << value << "`";
+      return emitError() << "expected `" << field << "` of the schedule to be an integer of 32 bits, but got `" << value << "`";
     *slot = number;
     return success();
   }

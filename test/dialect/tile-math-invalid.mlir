@@ -24,6 +24,37 @@ func.func @mask(%n: i64) {
 
 // -----
 
+func.func @mask(%n: i64) {
+  // expected-error@+1 {{constraint 2: expected a tile of rank 2, but got 'tensor<8xi1>'}}
+  %k = tile.mask rows(%n) cols(%n) {
+  ^bb0(%i: i64, %j: i64):
+    %c = arith.constant true
+    tile.yield %c : i1
+  } : tensor<8xi1>
+  return
+}
+
+// -----
+
+func.func @score(%S: tensor<8xf32>, %n: i64) {
+  // expected-error@+1 {{constraint 2: expected a tile of rank 2, but got 'tensor<8xf32>'}}
+  %y = tile.score %S rows(%n) cols(%n) {
+  ^bb0(%s: f32, %i: i64, %j: i64):
+    tile.yield %s : f32
+  } : tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @dynamic(%A: tensor<?x8xbf16>, %B: tensor<8x8xbf16>) {
+  // expected-error@+1 {{operand #0 must be tile (ranked tensor of static shape) of floating-point values, but got 'tensor<?x8xbf16>'}}
+  %r = tile.dot %A, %B : tensor<?x8xbf16>, tensor<8x8xbf16> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
 func.func @score(%S: tensor<8x8xf64>, %n: i64) {
   // expected-error@+1 {{constraint 1: the score region expects arguments 'f64', 'i64', 'i64', but has 'f32', 'i64', 'i64'}}
   %y = tile.score %S rows(%n) cols(%n) {

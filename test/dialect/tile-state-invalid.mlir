@@ -43,7 +43,7 @@ func.func @reduce(%x: tensor<8x16xf32>) {
 // -----
 
 func.func @tiles(%x: tensor<8xindex>) {
-  // expected-error@+1 {{must be ranked tensor of floating-point or signless integer values, but got 'tensor<8xindex>'}}
+  // expected-error@+1 {{must be tile (ranked tensor of static shape) of floating-point or signless integer values, but got 'tensor<8xindex>'}}
   %r = tile.broadcast %x : tensor<8xindex> -> tensor<8x16xindex>
   return
 }

@@ -16,11 +16,12 @@
 // RUN: not tegula-opt %s --tegula-choose-schedule="target=sm_80" 2>&1 | FileCheck %s --check-prefix=E14
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,stages=4" 2>&1 | FileCheck %s --check-prefix=E15
 // RUN: not tegula-opt %s --tegula-choose-schedule="target=cpu set=rescale_threshold=4" 2>&1 | FileCheck %s --check-prefix=E16
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=consumers=1152921504606846976" 2>&1 | FileCheck %s --check-prefix=E17
 
 // E0: error: unknown field `forms` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, producer_registers, consumer_registers, ping_pong, rescale_threshold
 // E1: error: expected `form` of the schedule to be direct, pipelined or sequential, but got `fast`
 // E2: error: expected `ping_pong` of the schedule to be true or false, but got `maybe`
-// E3: error: expected `stages` of the schedule to be an integer, but got `x`
+// E3: error: expected `stages` of the schedule to be an integer of 32 bits, but got `x`
 // E4: error: form `sequential` of the schedule does not run on sm_90a
 // E5: error: form `pipelined` of the schedule does not run on the CPU
 // E6: error: the schedule needs 295936 bytes of shared memory, but sm_90a has 232448 a block; lower block_n, stages or q_stages
@@ -34,6 +35,7 @@
 // E14: error: expected a known architecture (sm_90a), but got 'sm_80'
 // E15: error: field `stages` of the schedule has no effect under form `direct`; leave it out, or set form=pipelined
 // E16: error: field `rescale_threshold` of the schedule has no effect under form `sequential`; leave it out, or set form=pipelined
+// E17: error: expected `consumers` of the schedule to be an integer of 32 bits, but got `1152921504606846976`
 
 tile.kernel @a(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) outs(%v : memref<?x?x?x128xbf16>) dims(%n, %n, %n, %n, %n)
