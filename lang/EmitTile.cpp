@@ -33,7 +33,8 @@ private:
   void emitScale(Region &region, Location loc);
   void emitScore(Region &region, Location loc);
   void emitMask(Region &region, Location loc);
-  Block *createBlock(Region &region, bool withScore, unsigned indices,
+  void emitOutput(Region &region, unsigned rank, Location loc);
+  Block *createBlock(Region &region, unsigned scores, unsigned indices,
                      Location loc);
 
   const Item &item;
@@ -78,34 +79,36 @@ void KernelEmitter::emitAttention(Location loc) {
   SmallVector<Value> dims;
   for (StringRef name : {"B", "H", "G", "M", "N"})
     dims.push_back(dimValue(name, loc));
+  SmallVector<Value> outputs{values.tensors[item.o]};
+  if (item.lse >= 0)
+    outputs.push_back(values.tensors[item.lse]);
   auto attention = tile::AttentionOp::create(
       builder, loc, values.tensors[item.q.tensor],
-      values.tensors[item.k.tensor], values.tensors[item.v.tensor],
-      values.tensors[item.o],
-      item.lse >= 0 ? values.tensors[item.lse] : Value(), dims[0], dims[1],
-      dims[2], dims[3], dims[4], tile::ScheduleAttr());
+      values.tensors[item.k.tensor], values.tensors[item.v.tensor], outputs,
+      dims[0], dims[1], dims[2], dims[3], dims[4], tile::Reduction::Softmax,
+      tile::ScheduleAttr());
   OpBuilder::InsertionGuard guard(builder);
   emitScale(attention.getScale(), loc);
   emitScore(attention.getScore(), loc);
   emitMask(attention.getMask(), loc);
+  for (auto [output, region] : llvm::zip(outputs, attention.getEmits()))
+    emitOutput(region, cast<MemRefType>(output.getType()).getRank(), loc);
 }
 
-/// A block that takes the score, if wanted, then the first `indices` of b, h,
-/// g, i, j.
-Block *KernelEmitter::createBlock(Region &region, bool withScore,
+/// A block that takes `scores` numbers, then the first `indices` of b, h, g, i
+/// and j or e.
+Block *KernelEmitter::createBlock(Region &region, unsigned scores,
                                   unsigned indices, Location loc) {
-  SmallVector<Type> arguments;
-  if (withScore)
-    arguments.push_back(item.accumulator == ElemType::F64
-                            ? Type(builder.getF64Type())
-                            : Type(builder.getF32Type()));
+  SmallVector<Type> arguments(scores, item.accumulator == ElemType::F64
+                                          ? Type(builder.getF64Type())
+                                          : Type(builder.getF32Type()));
   arguments.append(indices, builder.getI64Type());
   return builder.createBlock(&region, region.end(), arguments,
                              SmallVector<Location>(arguments.size(), loc));
 }
 
 void KernelEmitter::emitScale(Region &region, Location loc) {
-  Block *block = createBlock(region, false, 4, loc);
+  Block *block = createBlock(region, 0, 4, loc);
   ScalarEmitter scalar(item, values, locations, builder, block->getArguments());
   Value scale =
       item.scale
@@ -115,7 +118,7 @@ void KernelEmitter::emitScale(Region &region, Location loc) {
 }
 
 void KernelEmitter::emitScore(Region &region, Location loc) {
-  Block *block = createBlock(region, true, 5, loc);
+  Block *block = createBlock(region, 1, 5, loc);
   ScalarEmitter scalar(item, values, locations, builder,
                        block->getArguments().drop_front());
   Value score = block->getArgument(0);
@@ -127,7 +130,7 @@ void KernelEmitter::emitScore(Region &region, Location loc) {
 }
 
 void KernelEmitter::emitMask(Region &region, Location loc) {
-  Block *block = createBlock(region, false, 5, loc);
+  Block *block = createBlock(region, 0, 5, loc);
   ScalarEmitter scalar(item, values, locations, builder, block->getArguments());
   Value keep;
   for (const Expr *e : item.masks) {
@@ -139,4 +142,10 @@ void KernelEmitter::emitMask(Region &region, Location loc) {
   if (!keep)
     keep = scalar.boolConstant(true, loc);
   tile::YieldOp::create(builder, loc, keep);
+}
+
+/// The default outputs: o for rank 4, lse for rank 3.
+void KernelEmitter::emitOutput(Region &region, unsigned rank, Location loc) {
+  Block *block = createBlock(region, rank, rank + 1, loc);
+  tile::YieldOp::create(builder, loc, block->getArgument(0));
 }

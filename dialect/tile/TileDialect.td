@@ -11,8 +11,8 @@ def TileDialect : Dialect {
   let cppNamespace = "::tegula::tile";
   let summary = "attention problems and the tile programs that they become";
   let description = [{
-    Two levels live here. `tile.attention` is the whole problem as one op: operands, and one scalar function each for scale, score
-    and mask. A *tile program* is what `tegula-decompose` makes of it: a sequential program over tiles, which are builtin ranked
+    Two levels live here. `tile.attention` is the whole problem as one op: operands, and scalar functions for scale, score,
+    mask and outputs. A *tile program* is what `tegula-decompose` makes of it: a sequential program over tiles, which are builtin ranked
     tensors of static shape; elementwise math on tiles is `arith` and `math`. Global memory is a strided `memref` (a pointer,
     extents and strides). Nothing here knows of threads, memory spaces or time.
   }];
@@ -33,6 +33,11 @@ def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "an associative combination of t
   let genSpecializedAttr = 0;
 }
 def Tile_ReduceKindAttr : EnumAttr<TileDialect, Tile_ReduceKind, "reduce_kind">;
+
+def Tile_Reduction : I32EnumAttr<"Reduction", "how the weights of a row become its output", [
+    I32EnumAttrCase<"Softmax", 0, "softmax">, I32EnumAttrCase<"Sum", 1, "sum">, I32EnumAttrCase<"Mean", 2, "mean">]> {
+  let cppNamespace = "::tegula::tile";
+}
 
 def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
   let mnemonic = "schedule";

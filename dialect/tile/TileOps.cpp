@@ -45,6 +45,8 @@ FloatType AttentionOp::getScoreType() {
 
 static LogicalResult verifyRegion(Operation *op, Region &region, StringRef name, ArrayRef<Type> args, Type yielded, int number) {
   auto where = [&]() { return op->emitOpError("constraint ") << number << ": the " << name << " region "; };
+  if (!region.hasOneBlock())
+    return where() << "expects one block";
   if (region.getArgumentTypes() != args)
     return where() << "expects arguments " << args << ", but has " << region.getArgumentTypes();
   auto yield = region.front().empty() ? YieldOp() : dyn_cast<YieldOp>(region.front().back());
@@ -53,34 +55,70 @@ static LogicalResult verifyRegion(Operation *op, Region &region, StringRef name,
   return success();
 }
 
+void AttentionOp::build(OpBuilder &builder, OperationState &state, Value query, Value key, Value value, ValueRange outputs, Value batch, Value heads,
+                        Value kvHeads, Value queries, Value keys, Reduction reduction, ScheduleAttr schedule) {
+  state.addOperands({query, key, value, batch, heads, kvHeads, queries, keys});
+  state.addOperands(outputs);
+  auto &properties = state.getOrAddProperties<Properties>();
+  properties.reduction = ReductionAttr::get(builder.getContext(), reduction);
+  properties.schedule = schedule;
+  constexpr size_t fixedRegions = 5;
+  for (size_t i = 0; i < fixedRegions + outputs.size(); ++i)
+    state.addRegion();
+}
+
+static LogicalResult verifyOutput(AttentionOp op, MemRefType output, Region &emit) {
+  int64_t rank = output.getRank();
+  if (rank != 4 && rank != 3)
+    return op.emitOpError("constraint 1: expected outputs of rank 4 or 3, but got rank ") << rank;
+  if (rank == 4 && output.getDimSize(3) != op.getValueDim())
+    return op.emitOpError("constraint 3: expected one static head dim of value and output, but got ") << op.getValue().getType() << " and " << output;
+  Type i64 = IntegerType::get(op.getContext(), 64), score = op.getScoreType();
+  SmallVector<Type> arguments(rank, score);
+  arguments.append(rank + 1, i64);
+  Type element = output.getElementType();
+  bool isFlag = element.isInteger(8) && !emit.empty() && !emit.front().empty() && isa<YieldOp>(emit.front().back()) &&
+                llvm::equal(emit.front().back().getOperandTypes(), TypeRange{IntegerType::get(op.getContext(), 1)});
+  Type yielded = isa<FloatType>(element) ? score : isFlag ? IntegerType::get(op.getContext(), 1) : element;
+  if (failed(verifyRegion(op, emit, "emit", arguments, yielded, 4)))
+    return failure();
+  if (op.getReduction() == Reduction::Softmax)
+    return success();
+  bool readsLogarithms = !emit.getArgument(rank - 3).use_empty() || !emit.getArgument(rank - 2).use_empty();
+  if (readsLogarithms)
+    return op.emitOpError("constraint 6: expected no use of lse and rowmax under reduction ") << stringifyReduction(op.getReduction());
+  return success();
+}
+
 LogicalResult AttentionOp::verify() {
-  auto q = cast<MemRefType>(getQuery().getType()), k = cast<MemRefType>(getKey().getType()), v = cast<MemRefType>(getValue().getType()),
-       o = cast<MemRefType>(getOutput().getType());
-  if (q.getRank() != 4 || k.getRank() != 4 || v.getRank() != 4 || o.getRank() != 4)
-    return emitOpError("constraint 1: expected rank 4 operands, but got ranks ")
-           << q.getRank() << ", " << k.getRank() << ", " << v.getRank() << ", " << o.getRank();
+  auto q = cast<MemRefType>(getQuery().getType()), k = cast<MemRefType>(getKey().getType()), v = cast<MemRefType>(getValue().getType());
+  if (q.getRank() != 4 || k.getRank() != 4 || v.getRank() != 4)
+    return emitOpError("constraint 1: expected rank 4 operands, but got ranks ") << q.getRank() << ", " << k.getRank() << ", " << v.getRank();
+  if (getEmits().size() != getOutputs().size())
+    return emitOpError("constraint 1: expected an emit region for each of ") << getOutputs().size() << " outputs, but got " << getEmits().size();
   Type element = q.getElementType();
   if (!element.isF16() && !element.isBF16() && !element.isF32() && !element.isF64())
     return emitOpError("constraint 2: expected f16, bf16, f32 or f64 operands, but got ") << element;
-  if (k.getElementType() != element || v.getElementType() != element || o.getElementType() != element)
-    return emitOpError("constraint 2: expected one element type, but got ")
-           << element << ", " << k.getElementType() << ", " << v.getElementType() << ", " << o.getElementType();
-  if (Value lse = getLse()) {
-    auto type = cast<MemRefType>(lse.getType());
-    if (type.getRank() != 3)
-      return emitOpError("constraint 1: expected an lse of rank 3, but got rank ") << type.getRank();
-    if (type.getElementType() != getScoreType())
-      return emitOpError("constraint 2: expected an lse of ") << getScoreType() << ", but got " << type.getElementType();
-  }
+  if (k.getElementType() != element || v.getElementType() != element)
+    return emitOpError("constraint 2: expected one element type, but got ") << element << ", " << k.getElementType() << ", " << v.getElementType();
   if (q.isDynamicDim(3) || q.getDimSize(3) != k.getDimSize(3))
     return emitOpError("constraint 3: expected one static head dim of query and key, but got ") << q << " and " << k;
-  if (v.isDynamicDim(3) || v.getDimSize(3) != o.getDimSize(3))
-    return emitOpError("constraint 3: expected one static head dim of value and output, but got ") << v << " and " << o;
-  Type i64 = IntegerType::get(getContext(), 64), score = getScoreType();
-  if (failed(verifyRegion(*this, getScale(), "scale", {i64, i64, i64, i64}, score, 4)) ||
-      failed(verifyRegion(*this, getScore(), "score", {score, i64, i64, i64, i64, i64}, score, 4)) ||
-      failed(verifyRegion(*this, getMask(), "mask", {i64, i64, i64, i64, i64}, IntegerType::get(getContext(), 1), 4)))
+  if (v.isDynamicDim(3))
+    return emitOpError("constraint 3: expected a static head dim of value, but got ") << v;
+  Type i64 = IntegerType::get(getContext(), 64), i1 = IntegerType::get(getContext(), 1), score = getScoreType();
+  SmallVector<Type> row(4, i64), pair(5, i64), scored{score, i64, i64, i64, i64, i64};
+  if (failed(verifyRegion(*this, getScale(), "scale", row, score, 4)) || failed(verifyRegion(*this, getScore(), "score", scored, score, 4)) ||
+      failed(verifyRegion(*this, getMask(), "mask", pair, i1, 4)))
     return failure();
+  if (!getWeight().empty() && failed(verifyRegion(*this, getWeight(), "weight", scored, score, 4)))
+    return failure();
+  if (!getExtra().empty() && failed(verifyRegion(*this, getExtra(), "extra", row, score, 4)))
+    return failure();
+  if (!getExtra().empty() && getReduction() != Reduction::Softmax)
+    return emitOpError("constraint 5: expected no extra region under reduction ") << stringifyReduction(getReduction());
+  for (auto [output, emit] : llvm::zip(getOutputs(), getEmits()))
+    if (failed(verifyOutput(*this, cast<MemRefType>(output.getType()), emit)))
+      return failure();
   return success();
 }
 

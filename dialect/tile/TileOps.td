@@ -69,32 +69,55 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator, ReturnLike]> {
 //===-- The whole problem -------------------------------------------------------------------------===//
 
 def Tile_AttentionOp : Tile_Op<"attention", [RecursiveMemoryEffects]> {
-  let summary = "softmax attention with a scalar scale, score and mask function";
+  let summary = "attention whose scores, mask, weights and outputs are scalar functions";
   let description = [{
-    For each batch `b`, query head `h`, query position `i`, with `g = h / (H / G)`:
+    For each batch `b`, query head `h`, query position `i`, with `g = h / (H / G)`, over the visible keys `j`, those with 0 <= j < N and mask(b, h, g, i, j):
 
-        x(j)   = score(scale(b, h, g, i) * sum_d q[b,h,i,d] * k[b,g,j,d], b, h, g, i, j)      for 0 <= j < N with mask(b, h, g, i, j)
-        o[b,h,i,e] = sum_j exp(x(j) - lse) v[b,g,j,e],   lse[b,h,i] = log sum_j exp(x(j))     (natural log)
+        x(j) = score(scale(b, h, g, i) * sum_d q[b,h,i,d] * k[b,g,j,d], b, h, g, i, j)
+        u(j) = weight(x(j), b, h, g, i, j), or 1 where there is no weight
 
-    A row that sees no key, or only keys whose score is -inf, has `o = 0` and `lse = -inf`. The regions are scalar code of one element:
-    `score` takes (s, b, h, g, i, j), `mask` takes (b, h, g, i, j) and yields `i1`, `scale` takes (b, h, g, i). Indices are `i64`, scores `f32`
-    (`f64` where the operands are). They may use the kernel's arguments and `tile.lookup`, and are free of side effects.
+    | reduction | o[e] | rowmax | rowsum | lse |
+    | --- | --- | --- | --- | --- |
+    | `softmax` | sum_j exp(x(j) - lse) u(j) v[b,g,j,e] | max_j x(j) | sum_j exp(x(j) - rowmax) | log (exp(extra) + sum_j exp(x(j))) |
+    | `sum` | sum_j x(j) u(j) v[b,g,j,e] | - | sum_j x(j) | - |
+    | `mean` | that divided by rowsum; 0 where rowsum is 0 | - | sum_j x(j) | - |
 
-    Constraints: 1. `q`, `k`, `v`, `o` have rank 4, `lse` rank 3. 2. `q`, `k`, `v`, `o` have one element type, f16, bf16, f32 or f64; `lse` has the score type.
-    3. the head dims of `q` and `k`, and of `v` and `o`, are static and agree. 4. the region signatures are those above.
+    Where there is no `extra`, exp(extra) is 0. A softmax row that sees no key, or only keys whose score is -inf, has o = 0, lse = extra or -inf, rowmax = -inf and
+    rowsum = 0. Each output is what its region of `emit` makes of these: out[b,h,i,e] for rank 4, out[b,h,i] for rank 3, rounded to the output's type.
 
+    The regions are scalar code of one element: `scale` and `extra` take (b, h, g, i); `mask` takes (b, h, g, i, j); `score` and `weight` take (s, b, h, g, i, j), where
+    s of `score` is the scaled product and s of `weight` is x(j); an emit region takes (o, lse, rowmax, rowsum, b, h, g, i, e), or (lse, rowmax, rowsum, b, h, g, i).
+    Indices are `i64`, the rest `f32` (`f64` where the operands are). They may use the kernel's arguments and `tile.lookup`, and are free of side effects.
+
+    Constraints: 1. `q`, `k`, `v` have rank 4, outputs rank 4 or 3, and each output its emit region. 2. `q`, `k`, `v` have one element type, f16, bf16, f32 or f64.
+    3. the head dims of `q` and `k`, and of `v` and outputs of rank 4, are static and agree. 4. the region signatures are those above; `mask` yields `i1`; an emit region
+    of a float output yields the score type, of an integer output its type (or `i1` for one of `i8`). 5. only `softmax` has `extra`. 6. only `softmax` has lse and rowmax.
+
+    ```mlir
+    tile.attention ins(%q, %q, %q : memref<1x1x?x8xf32>, memref<1x1x?x8xf32>, memref<1x1x?x8xf32>) dims(%n, %n, %n, %n, %n) reduction(softmax)
+      scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 0.125 : f32  tile.yield %c : f32 }
+      score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
+      mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64  tile.yield %c : i1 }
+      outs(%o : memref<1x1x?x8xf32>)
+      emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
+    ```
     Lowers, by `tegula-decompose`, to a tile program.
   }];
-  let arguments = (ins Tile_Memory:$query, Tile_Memory:$key, Tile_Memory:$value, Tile_Memory:$output, Optional<Tile_Memory>:$lse,
-                       I64:$batch, I64:$heads, I64:$kv_heads, I64:$queries, I64:$keys, OptionalAttr<Tile_ScheduleAttr>:$schedule);
-  let regions = (region SizedRegion<1>:$scale, SizedRegion<1>:$score, SizedRegion<1>:$mask);
+  let arguments = (ins Tile_Memory:$query, Tile_Memory:$key, Tile_Memory:$value, I64:$batch, I64:$heads, I64:$kv_heads, I64:$queries, I64:$keys,
+                       Variadic<Tile_Memory>:$outputs, Tile_Reduction:$reduction, OptionalAttr<Tile_ScheduleAttr>:$schedule);
+  let regions = (region SizedRegion<1>:$scale, SizedRegion<1>:$score, SizedRegion<1>:$mask, AnyRegion:$weight, AnyRegion:$extra,
+                        VariadicRegion<SizedRegion<1>>:$emits);
   let assemblyFormat = [{
     `ins` `(` $query `,` $key `,` $value `:` type($query) `,` type($key) `,` type($value) `)`
-    `outs` `(` $output `:` type($output) `)` (`lse` `(` $lse^ `:` type($lse) `)`)?
-    `dims` `(` $batch `,` $heads `,` $kv_heads `,` $queries `,` $keys `)`
-    `scale` $scale `score` $score `mask` $mask attr-dict
+    `dims` `(` $batch `,` $heads `,` $kv_heads `,` $queries `,` $keys `)` `reduction` `(` $reduction `)`
+    `scale` $scale `score` $score `mask` $mask (`weight` $weight^)? (`extra` $extra^)?
+    `outs` `(` $outputs `:` type($outputs) `)` `emit` $emits attr-dict
   }];
   let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::mlir::Value":$query, "::mlir::Value":$key, "::mlir::Value":$value, "::mlir::ValueRange":$outputs,
+      "::mlir::Value":$batch, "::mlir::Value":$heads, "::mlir::Value":$kvHeads, "::mlir::Value":$queries, "::mlir::Value":$keys,
+      "::tegula::tile::Reduction":$reduction, "::tegula::tile::ScheduleAttr":$schedule)>];
   let extraClassDeclaration = [{
     /// The type of scores, row statistics and accumulators: f32, or f64 where the operands are.
     ::mlir::FloatType getScoreType();

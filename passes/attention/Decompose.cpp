@@ -72,9 +72,11 @@ public:
                                       return block(query, key, carried);
                                     });
     auto finish = FinishOp::create(b, loc, loop.getResult(0), loop.getResult(1), loop.getResult(2), b.getF64FloatAttr(softmaxScale));
-    StoreOp::create(b, loc, narrow(finish.getOutput()), op.getOutput(), ValueRange{batch, head, row, zero}, b.getDenseI64ArrayAttr({2, 3}));
-    if (op.getLse())
-      StoreOp::create(b, loc, finish.getLse(), op.getLse(), ValueRange{batch, head, row}, b.getDenseI64ArrayAttr({2}));
+    for (Value output : op.getOutputs())
+      if (cast<MemRefType>(output.getType()).getRank() == 4)
+        StoreOp::create(b, loc, narrow(finish.getOutput()), output, ValueRange{batch, head, row, zero}, b.getDenseI64ArrayAttr({2, 3}));
+      else
+        StoreOp::create(b, loc, finish.getLse(), output, ValueRange{batch, head, row}, b.getDenseI64ArrayAttr({2}));
     op.erase();
     return folded.has_value();
   }

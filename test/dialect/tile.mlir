@@ -17,17 +17,21 @@ tile.kernel private @empty() {
 
 // CHECK-LABEL: tile.kernel @whole
 tile.kernel @whole(%q: memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>>, %o: memref<?x?x?x32xbf16, strided<[?, ?, ?, ?]>>,
-                   %v: memref<?x?x?x32xbf16, strided<[?, ?, ?, ?]>>, %lse: memref<?x?x?xf32, strided<[?, ?, ?]>>, %slope: memref<?xf32, strided<[?]>>, %n: i64) {
+                   %v: memref<?x?x?x32xbf16, strided<[?, ?, ?, ?]>>, %l: memref<?x?x?xf32, strided<[?, ?, ?]>>, %slope: memref<?xf32, strided<[?]>>, %n: i64) {
   // CHECK: tile.attention ins(%[[Q:.*]], %[[Q]], %[[V:.*]] : memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>>, memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>>, memref<?x?x?x32xbf16, strided<[?, ?, ?, ?]>>)
-  // CHECK-SAME: outs(%{{.*}} : memref<?x?x?x32xbf16, strided<[?, ?, ?, ?]>>) lse(%{{.*}} : memref<?x?x?xf32, strided<[?, ?, ?]>>)
-  // CHECK-SAME: dims(%[[N:.*]], %[[N]], %[[N]], %[[N]], %[[N]]) scale {
+  // CHECK-SAME: dims(%[[N:.*]], %[[N]], %[[N]], %[[N]], %[[N]]) reduction(softmax) scale {
   // CHECK: tile.yield %{{.*}} : f32
   // CHECK: } score {
   // CHECK: tile.lookup %{{.*}}[%{{.*}}] : memref<?xf32, strided<[?]>>
   // CHECK: } mask {
   // CHECK: tile.yield %{{.*}} : i1
+  // CHECK-NEXT: } outs(%{{.*}}, %{{.*}} : memref<?x?x?x32xbf16, strided<[?, ?, ?, ?]>>, memref<?x?x?xf32, strided<[?, ?, ?]>>) emit {
+  // CHECK-NEXT: ^bb0(%{{.*}}: f32, %[[LSE:.*]]: f32, %{{.*}}: f32, %{{.*}}: f32, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64):
+  // CHECK: }, {
+  // CHECK-NEXT: ^bb0(%[[LSE:.*]]: f32, %{{.*}}: f32, %{{.*}}: f32, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64):
+  // CHECK-NEXT: tile.yield %[[LSE]] : f32
   tile.attention ins(%q, %q, %v : memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>>, memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>>, memref<?x?x?x32xbf16, strided<[?, ?, ?, ?]>>)
-    outs(%o : memref<?x?x?x32xbf16, strided<[?, ?, ?, ?]>>) lse(%lse : memref<?x?x?xf32, strided<[?, ?, ?]>>) dims(%n, %n, %n, %n, %n) scale {
+    dims(%n, %n, %n, %n, %n) reduction(softmax) scale {
   ^bb0(%b: i64, %h: i64, %g: i64, %i: i64):
     %c = arith.constant 0.125 : f32
     tile.yield %c : f32
@@ -41,16 +45,19 @@ tile.kernel @whole(%q: memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>>, %o: memref<
     %c = arith.cmpi sge, %i, %j : i64
     tile.yield %c : i1
   }
+    outs(%o, %l : memref<?x?x?x32xbf16, strided<[?, ?, ?, ?]>>, memref<?x?x?xf32, strided<[?, ?, ?]>>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 },
+         { ^bb0(%lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64): tile.yield %lse : f32 }
   tile.return
 }
 
 // Without lse, in f64, with a schedule.
 // CHECK-LABEL: tile.kernel @wide
 tile.kernel @wide(%q: memref<1x2x?x8xf64>, %n: i64) {
-  // CHECK: outs(%{{.*}} : memref<1x2x?x8xf64>) dims(
+  // CHECK: tile.attention
   // CHECK: ^bb0(%{{.*}}: f64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64):
   // CHECK: } {schedule = #tile.schedule<form = sequential, block_m = 48, block_n = 100, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>}
-  tile.attention ins(%q, %q, %q : memref<1x2x?x8xf64>, memref<1x2x?x8xf64>, memref<1x2x?x8xf64>) outs(%q : memref<1x2x?x8xf64>) dims(%n, %n, %n, %n, %n) scale {
+  tile.attention ins(%q, %q, %q : memref<1x2x?x8xf64>, memref<1x2x?x8xf64>, memref<1x2x?x8xf64>) dims(%n, %n, %n, %n, %n) reduction(softmax) scale {
   ^bb0(%b: i64, %h: i64, %g: i64, %i: i64):
     %c = arith.constant 0.125 : f64
     tile.yield %c : f64
@@ -61,7 +68,54 @@ tile.kernel @wide(%q: memref<1x2x?x8xf64>, %n: i64) {
   ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64):
     %c = arith.constant true
     tile.yield %c : i1
-  } {schedule = #tile.schedule<form = sequential, block_m = 48, block_n = 100, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>}
+  }
+    outs(%q : memref<1x2x?x8xf64>)
+    emit { ^bb0(%y: f64, %lse: f64, %max: f64, %sum: f64, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f64 } {schedule = #tile.schedule<form = sequential, block_m = 48, block_n = 100, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>}
+  tile.return
+}
+
+// Weights, an extra term, and outputs of integers and flags.
+// CHECK-LABEL: tile.kernel @full
+tile.kernel @full(%q: memref<1x2x?x8xf32>, %flags: memref<1x2x?x8xi8>, %counts: memref<1x2x?xi32>, %n: i64) {
+  // CHECK: reduction(softmax) scale {
+  // CHECK: } mask {
+  // CHECK: } weight {
+  // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64):
+  // CHECK: } extra {
+  // CHECK-NEXT: ^bb0(%{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64):
+  // CHECK: } outs(%{{.*}}, %{{.*}} : memref<1x2x?x8xi8>, memref<1x2x?xi32>) emit {
+  // CHECK: tile.yield %{{.*}} : i1
+  // CHECK: }, {
+  // CHECK: tile.yield %{{.*}} : i32
+  tile.attention ins(%q, %q, %q : memref<1x2x?x8xf32>, memref<1x2x?x8xf32>, memref<1x2x?x8xf32>) dims(%n, %n, %n, %n, %n) reduction(softmax)
+    scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
+    score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
+    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    weight { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
+    extra { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
+    outs(%flags, %counts : memref<1x2x?x8xi8>, memref<1x2x?xi32>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): %c = arith.cmpf ogt, %y, %max : f32 tile.yield %c : i1 },
+         { ^bb0(%lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64): %c = arith.fptosi %sum : f32 to i32 tile.yield %c : i32 }
+  tile.return
+}
+
+// Under the other reductions.
+// CHECK-LABEL: tile.kernel @sums
+// CHECK: reduction(sum)
+// CHECK: reduction(mean)
+tile.kernel @sums(%q: memref<1x2x?x8xf32>, %n: i64) {
+  tile.attention ins(%q, %q, %q : memref<1x2x?x8xf32>, memref<1x2x?x8xf32>, memref<1x2x?x8xf32>) dims(%n, %n, %n, %n, %n) reduction(sum)
+    scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
+    score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
+    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%q : memref<1x2x?x8xf32>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %sum : f32 }
+  tile.attention ins(%q, %q, %q : memref<1x2x?x8xf32>, memref<1x2x?x8xf32>, memref<1x2x?x8xf32>) dims(%n, %n, %n, %n, %n) reduction(mean)
+    scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
+    score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
+    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%q : memref<1x2x?x8xf32>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
   tile.return
 }
 

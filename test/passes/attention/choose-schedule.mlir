@@ -7,70 +7,84 @@
 // CHECK-LABEL: tile.kernel @bf16_64
 // CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, rescale_threshold = 8>
 tile.kernel @bf16_64(%q: memref<?x?x?x64xbf16>, %v: memref<?x?x?x64xbf16>, %n: i64) {
-  tile.attention ins(%q, %q, %v : memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>) outs(%v : memref<?x?x?x64xbf16>) dims(%n, %n, %n, %n, %n)
+  tile.attention ins(%q, %q, %v : memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
     mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%v : memref<?x?x?x64xbf16>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
   tile.return
 }
 
 // CHECK-LABEL: tile.kernel @f16_128
 // CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, rescale_threshold = 8>
 tile.kernel @f16_128(%q: memref<?x?x?x128xf16>, %v: memref<?x?x?x128xf16>, %n: i64) {
-  tile.attention ins(%q, %q, %v : memref<?x?x?x128xf16>, memref<?x?x?x128xf16>, memref<?x?x?x128xf16>) outs(%v : memref<?x?x?x128xf16>) dims(%n, %n, %n, %n, %n)
+  tile.attention ins(%q, %q, %v : memref<?x?x?x128xf16>, memref<?x?x?x128xf16>, memref<?x?x?x128xf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
     mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%v : memref<?x?x?x128xf16>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
   tile.return
 }
 
 // CHECK-LABEL: tile.kernel @bf16_256
 // CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 80, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, rescale_threshold = 8>
 tile.kernel @bf16_256(%q: memref<?x?x?x256xbf16>, %v: memref<?x?x?x256xbf16>, %n: i64) {
-  tile.attention ins(%q, %q, %v : memref<?x?x?x256xbf16>, memref<?x?x?x256xbf16>, memref<?x?x?x256xbf16>) outs(%v : memref<?x?x?x256xbf16>) dims(%n, %n, %n, %n, %n)
+  tile.attention ins(%q, %q, %v : memref<?x?x?x256xbf16>, memref<?x?x?x256xbf16>, memref<?x?x?x256xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
     mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%v : memref<?x?x?x256xbf16>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
   tile.return
 }
 
 // CHECK-LABEL: tile.kernel @wide_values
 // CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 80, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, rescale_threshold = 8>
 tile.kernel @wide_values(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x256xbf16>, %n: i64) {
-  tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x256xbf16>) outs(%v : memref<?x?x?x256xbf16>) dims(%n, %n, %n, %n, %n)
+  tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x256xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
     mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%v : memref<?x?x?x256xbf16>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
   tile.return
 }
 
 // CHECK-LABEL: tile.kernel @f32_64
 // CHECK: schedule = #tile.schedule<form = direct, block_m = 64, block_n = {{[0-9]+}}, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
 tile.kernel @f32_64(%q: memref<?x?x?x64xf32>, %v: memref<?x?x?x64xf32>, %n: i64) {
-  tile.attention ins(%q, %q, %v : memref<?x?x?x64xf32>, memref<?x?x?x64xf32>, memref<?x?x?x64xf32>) outs(%v : memref<?x?x?x64xf32>) dims(%n, %n, %n, %n, %n)
+  tile.attention ins(%q, %q, %v : memref<?x?x?x64xf32>, memref<?x?x?x64xf32>, memref<?x?x?x64xf32>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
     mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%v : memref<?x?x?x64xf32>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
   tile.return
 }
 
 // CHECK-LABEL: tile.kernel @f32_256
 // CHECK: schedule = #tile.schedule<form = direct, block_m = 64, block_n = {{[0-9]+}}, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
 tile.kernel @f32_256(%q: memref<?x?x?x256xf32>, %v: memref<?x?x?x256xf32>, %n: i64) {
-  tile.attention ins(%q, %q, %v : memref<?x?x?x256xf32>, memref<?x?x?x256xf32>, memref<?x?x?x256xf32>) outs(%v : memref<?x?x?x256xf32>) dims(%n, %n, %n, %n, %n)
+  tile.attention ins(%q, %q, %v : memref<?x?x?x256xf32>, memref<?x?x?x256xf32>, memref<?x?x?x256xf32>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
     mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%v : memref<?x?x?x256xf32>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
   tile.return
 }
 
 // CHECK-LABEL: tile.kernel @narrow
 // CHECK: schedule = #tile.schedule<form = direct, block_m = 64, block_n = {{[0-9]+}}, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
 tile.kernel @narrow(%q: memref<?x?x?x24xbf16>, %v: memref<?x?x?x24xbf16>, %n: i64) {
-  tile.attention ins(%q, %q, %v : memref<?x?x?x24xbf16>, memref<?x?x?x24xbf16>, memref<?x?x?x24xbf16>) outs(%v : memref<?x?x?x24xbf16>) dims(%n, %n, %n, %n, %n)
+  tile.attention ins(%q, %q, %v : memref<?x?x?x24xbf16>, memref<?x?x?x24xbf16>, memref<?x?x?x24xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
     mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%v : memref<?x?x?x24xbf16>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
   tile.return
 }
 
@@ -78,10 +92,12 @@ tile.kernel @narrow(%q: memref<?x?x?x24xbf16>, %v: memref<?x?x?x24xbf16>, %n: i6
 // CHECK-LABEL: tile.kernel @kept
 // CHECK: schedule = #tile.schedule<form = direct, block_m = 128, block_n = 48, consumers = 2, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
 tile.kernel @kept(%q: memref<?x?x?x64xbf16>, %v: memref<?x?x?x64xbf16>, %n: i64) {
-  tile.attention ins(%q, %q, %v : memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>) outs(%v : memref<?x?x?x64xbf16>) dims(%n, %n, %n, %n, %n)
+  tile.attention ins(%q, %q, %v : memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
     mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%v : memref<?x?x?x64xbf16>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
     {schedule = #tile.schedule<form = direct, block_m = 128, block_n = 48, consumers = 2, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>}
   tile.return
 }

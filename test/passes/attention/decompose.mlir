@@ -11,7 +11,7 @@
 // CHECK-LABEL: tile.kernel @folded
 // CHECK-SAME: %[[Q:[^ ]+]]: memref<{{[^>]*>>}}, %[[K:[^ ]+]]: memref<{{.*}} %[[B:[^ ]+]]: i64, %[[H:[^ ]+]]: i64, %[[G:[^ ]+]]: i64, %[[M:[^ ]+]]: i64, %[[N:[^ ]+]]: i64)
 // CHECK-SAME: schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16
-tile.kernel @folded(%q: !q, %k: !q, %v: !v, %o: !v, %lse: !lse, %B: i64, %H: i64, %G: i64, %M: i64, %N: i64) {
+tile.kernel @folded(%q: !q, %k: !q, %v: !v, %o: !v, %l: !lse, %B: i64, %H: i64, %G: i64, %M: i64, %N: i64) {
   // CHECK: %[[TILES:.*]] = arith.ceildivsi %[[M]], %{{.*}} : i64
   // CHECK-NEXT: %[[ID:.*]]:3 = tile.program_id of(%[[TILES]], %[[H]], %[[B]])
   // CHECK: %[[ROW:.*]] = arith.muli %[[ID]]#0, %{{.*}} : i64
@@ -38,10 +38,13 @@ tile.kernel @folded(%q: !q, %k: !q, %v: !v, %o: !v, %lse: !lse, %B: i64, %H: i64
   // CHECK: %[[O:.*]], %[[L:.*]] = tile.finish %[[STATE]]#0, %[[STATE]]#1, %[[STATE]]#2 scale 2.500000e-01
   // CHECK: tile.store %{{.*}} axes [2, 3] : tensor<64x32xf16>
   // CHECK-NEXT: tile.store %[[L]], %{{.*}} axes [2] : tensor<64xf32>
-  tile.attention ins(%q, %k, %v : !q, !q, !v) outs(%o : !v) lse(%lse : !lse) dims(%B, %H, %G, %M, %N)
+  tile.attention ins(%q, %k, %v : !q, !q, !v) dims(%B, %H, %G, %M, %N) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 0.25 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
-    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 } {schedule = #direct}
+    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%o, %l : !v, !lse)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 },
+         { ^bb0(%lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64): tile.yield %lse : f32 } {schedule = #direct}
   tile.return
 }
 
@@ -68,10 +71,12 @@ tile.kernel @scored(%q: !q, %v: !v, %N: i64, %f: f32) {
   // CHECK-NEXT: tile.online_softmax %[[V]], %{{.*}}, %{{.*}} scale 1.000000e+00 threshold 8
   // CHECK: tile.store
   // CHECK-NOT: tile.store
-  tile.attention ins(%q, %q, %v : !q, !q, !v) outs(%v : !v) dims(%N, %N, %N, %N, %N)
+  tile.attention ins(%q, %q, %v : !q, !q, !v) dims(%N, %N, %N, %N, %N) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 0.25 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %r = arith.addf %s, %f : f32 tile.yield %r : f32 }
-    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64 tile.yield %c : i1 } {schedule = #lazy}
+    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64 tile.yield %c : i1 }
+    outs(%v : !v)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 } {schedule = #lazy}
   tile.return
 }
 
@@ -81,10 +86,12 @@ tile.kernel @unfolded(%q: !q, %v: !v, %N: i64, %f: f32) {
   // CHECK: tile.score
   // CHECK: arith.constant -2.500000e-01
   // CHECK: tile.online_softmax {{.*}} scale 1.000000e+00
-  tile.attention ins(%q, %q, %v : !q, !q, !v) outs(%v : !v) dims(%N, %N, %N, %N, %N)
+  tile.attention ins(%q, %q, %v : !q, !q, !v) dims(%N, %N, %N, %N, %N) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant -0.25 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
-    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 } {schedule = #direct}
+    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%v : !v)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 } {schedule = #direct}
   tile.return
 }
 // CHECK-LABEL: tile.kernel @per_row
@@ -93,9 +100,11 @@ tile.kernel @per_row(%q: !q, %v: !v, %N: i64, %f: f32) {
   // CHECK-NEXT: ^bb0(%[[S:.*]]: f32, %[[I:.*]]: i64, %{{.*}}: i64):
   // CHECK-NEXT: %[[C:.*]] = arith.sitofp %[[I]]
   // CHECK-NEXT: arith.mulf %[[S]], %[[C]]
-  tile.attention ins(%q, %q, %v : !q, !q, !v) outs(%v : !v) dims(%N, %N, %N, %N, %N)
+  tile.attention ins(%q, %q, %v : !q, !q, !v) dims(%N, %N, %N, %N, %N) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.sitofp %i : i64 to f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
-    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 } {schedule = #direct}
+    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    outs(%v : !v)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 } {schedule = #direct}
   tile.return
 }
