@@ -28,7 +28,9 @@ def Tile_Form : I32EnumAttr<"Form", "how a tile program is mapped to the machine
 }
 
 def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "an associative combination of tile elements", [
-    I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">]> {
+    I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">, I32EnumAttrCase<"Maximum", 2, "maximum">,
+    I32EnumAttrCase<"Minimum", 3, "minimum">, I32EnumAttrCase<"Argmax", 4, "argmax">, I32EnumAttrCase<"And", 5, "and">,
+    I32EnumAttrCase<"Or", 6, "or">]> {
   let cppNamespace = "::tegula::tile";
   let genSpecializedAttr = 0;
 }

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -10,6 +11,13 @@
 
 using namespace mlir;
 using namespace tegula::tile;
+
+/// One flag for each element of a tile, or for a scalar.
+static Type flagsFor(Type type) {
+  Type flag = IntegerType::get(type.getContext(), 1);
+  auto tile = dyn_cast<RankedTensorType>(type);
+  return tile ? Type(tile.clone(flag)) : flag;
+}
 
 #define GET_OP_CLASSES
 #include "dialect/tile/TileOps.cpp.inc"
@@ -235,6 +243,34 @@ LogicalResult StoreOp::verify() {
   return verifyAccess(*this, cast<MemRefType>(getMemory().getType()), getTile().getType(), getIndices().size(), getAxes());
 }
 
+/// Of gather, scatter and atomic_add: `tile` is what meets memory, a tile or a scalar.
+static LogicalResult verifyComputedAccess(Operation *op, MemRefType memory, Type tile, ValueRange indices) {
+  if (static_cast<int64_t>(indices.size()) != memory.getRank())
+    return op->emitOpError("constraint 1: expected ") << memory.getRank() << " indices, but got " << indices.size();
+  if (getElementTypeOrSelf(tile) != memory.getElementType())
+    return op->emitOpError("constraint 2: expected equal element types, but got ")
+           << getElementTypeOrSelf(tile) << " and " << memory.getElementType();
+  auto shaped = dyn_cast<RankedTensorType>(tile);
+  for (Type index : indices.getTypes())
+    if (auto lanes = dyn_cast<RankedTensorType>(index); lanes && (!shaped || lanes.getShape() != shaped.getShape()))
+      return op->emitOpError("constraint 3: expected index tiles of the shape of ") << tile << ", but got " << lanes;
+  return success();
+}
+
+LogicalResult GatherOp::verify() {
+  return verifyComputedAccess(*this, cast<MemRefType>(getMemory().getType()), getResult().getType(), getIndices());
+}
+
+LogicalResult ScatterOp::verify() {
+  return verifyComputedAccess(*this, cast<MemRefType>(getMemory().getType()), getValue().getType(), getIndices());
+}
+
+LogicalResult AtomicAddOp::verify() {
+  if (getElementTypeOrSelf(getValue()).isInteger(1))
+    return emitOpError("constraint 4: expected numbers, but got i1");
+  return verifyComputedAccess(*this, cast<MemRefType>(getMemory().getType()), getValue().getType(), getIndices());
+}
+
 //===-- tiles -------------------------------------------------------------------------------------===//
 
 static LogicalResult verifyRank2(Operation *op, RankedTensorType tile) {
@@ -266,9 +302,15 @@ LogicalResult DotOp::verify() {
     return emitOpError("constraint 1: shapes do not agree: ") << a << ", " << b << (getTransposeB() ? " (transposed)" : "") << ", " << r;
   if (a.getElementType() != b.getElementType())
     return emitOpError("constraint 2: expected one element type, but got ") << a.getElementType() << " and " << b.getElementType();
-  bool wide = a.getElementType().isF64();
-  if (!(wide ? r.getElementType().isF64() : r.getElementType().isF32()))
-    return emitOpError("constraint 3: expected a result of ") << (wide ? "f64" : "f32") << ", but got " << r.getElementType();
+  Type element = a.getElementType(), expected = Float32Type::get(getContext());
+  if (element.isInteger(8) || element.isInteger(32))
+    expected = IntegerType::get(getContext(), 32);
+  else if (element.isF64())
+    expected = element;
+  else if (!isa<FloatType>(element))
+    return emitOpError("constraint 3: expected operands of floats, i8 or i32, but got ") << element;
+  if (r.getElementType() != expected)
+    return emitOpError("constraint 3: expected a result of ") << expected << ", but got " << r.getElementType();
   if (getAcc() && getAcc().getType() != r)
     return emitOpError("constraint 3: expected an accumulator of ") << r << ", but got " << getAcc().getType();
   return success();
@@ -281,8 +323,108 @@ static LogicalResult verifyRows(Operation *op, RankedTensorType tile, RankedTens
   return success();
 }
 
-LogicalResult ReduceOp::verify() { return verifyRows(*this, getTile().getType(), getResult().getType()); }
-LogicalResult BroadcastOp::verify() { return verifyRows(*this, getResult().getType(), getRows().getType()); }
+/// `tile` without an axis, with other elements; a scalar, if that leaves none.
+static Type withoutAxis(RankedTensorType tile, int64_t axis, Type element) {
+  SmallVector<int64_t> shape(tile.getShape());
+  shape.erase(shape.begin() + axis);
+  return shape.empty() ? element : RankedTensorType::get(shape, element);
+}
+
+/// Layouts are for later stages to set, on each tile.
+static bool isSameBesideLayout(Type a, Type b) {
+  auto bare = [](Type type) {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    return tile ? Type(tile.dropEncoding()) : type;
+  };
+  return bare(a) == bare(b);
+}
+
+static LogicalResult verifyAxis(Operation *op, RankedTensorType tile, int64_t axis) {
+  if (axis < 0 || axis >= tile.getRank())
+    return op->emitOpError("constraint 1: expected an axis of ") << tile << ", but got " << axis;
+  return success();
+}
+
+static LogicalResult verifyReduced(Operation *op, RankedTensorType tile, int64_t axis, Type element, Type result) {
+  if (failed(verifyAxis(op, tile, axis)))
+    return failure();
+  if (Type expected = withoutAxis(tile, axis, element); !isSameBesideLayout(result, expected))
+    return op->emitOpError("constraint 1: expected a result of ") << expected << ", but got " << result;
+  return success();
+}
+
+void ReduceOp::build(OpBuilder &builder, OperationState &state, ReduceKind kind, Value tile, int64_t axis) {
+  auto type = cast<RankedTensorType>(tile.getType());
+  bool isLast = axis < 0 || axis == type.getRank() - 1;
+  Type element = kind == ReduceKind::Argmax ? builder.getI32Type() : type.getElementType();
+  state.addOperands(tile);
+  auto &properties = state.getOrAddProperties<Properties>();
+  properties.kind = ReduceKindAttr::get(builder.getContext(), kind);
+  if (!isLast)
+    properties.axis = builder.getI64IntegerAttr(axis);
+  state.addTypes(withoutAxis(type, isLast ? type.getRank() - 1 : axis, element));
+}
+
+LogicalResult ReduceOp::verify() {
+  RankedTensorType type = getTile().getType();
+  Type element = type.getElementType();
+  bool isFlag = element.isInteger(1), ofFlags = getKind() == ReduceKind::And || getKind() == ReduceKind::Or;
+  if (isFlag != ofFlags || (getKind() == ReduceKind::Max && !isa<FloatType>(element)))
+    return emitOpError("constraint 2: `") << stringifyReduceKind(getKind()) << "` does not take elements of " << element;
+  if (getKind() == ReduceKind::Argmax)
+    element = IntegerType::get(getContext(), 32);
+  return verifyReduced(*this, type, getReducedAxis(), element, getResult().getType());
+}
+
+LogicalResult CombineOp::verify() {
+  RankedTensorType type = getTile().getType();
+  Type element = type.getElementType();
+  if (failed(verifyReduced(*this, type, getAxis(), element, getResult().getType())))
+    return failure();
+  return verifyRegion(*this, getBody(), "combining", {element, element}, element, 3);
+}
+
+LogicalResult CumsumOp::verify() {
+  if (getTile().getType().getElementType().isInteger(1))
+    return emitOpError("constraint 2: expected numbers, but got i1");
+  return verifyAxis(*this, getTile().getType(), getAxis());
+}
+
+LogicalResult IotaOp::verify() {
+  RankedTensorType type = getResult().getType();
+  if (type.getRank() != 1 || !(type.getElementType().isInteger(32) || type.getElementType().isInteger(64)))
+    return emitOpError("constraint 1: expected a tile of rank 1 of i32 or i64, but got ") << type;
+  return success();
+}
+
+LogicalResult BroadcastOp::verify() {
+  RankedTensorType from = getTile().getType(), to = getResult().getType();
+  ArrayRef<int64_t> axes = getAxes();
+  bool ok = from.getElementType() == to.getElementType() && static_cast<int64_t>(axes.size()) == from.getRank();
+  for (size_t n = 0; ok && n != axes.size(); ++n)
+    ok = axes[n] > (n ? axes[n - 1] : -1) && axes[n] < to.getRank() &&
+         (from.getDimSize(n) == to.getDimSize(axes[n]) || from.getDimSize(n) == 1);
+  if (!ok)
+    return emitOpError("constraint 1: expected the axes of ") << from << " to be axes [" << axes << "] of " << to;
+  return success();
+}
+
+LogicalResult TransposeOp::verify() {
+  RankedTensorType from = getTile().getType(), to = getResult().getType();
+  ArrayRef<int64_t> permutation = getPermutation();
+  if (!isPermutationVector(permutation) || static_cast<int64_t>(permutation.size()) != from.getRank() ||
+      !isSameBesideLayout(to, from.clone(applyPermutation(from.getShape(), permutation))))
+    return emitOpError("constraint 1: expected ") << to << " to be " << from << " with its axes in the order [" << permutation << "]";
+  return success();
+}
+
+LogicalResult ReshapeOp::verify() {
+  RankedTensorType from = getTile().getType(), to = getResult().getType();
+  if (from.getNumElements() != to.getNumElements() || from.getElementType() != to.getElementType())
+    return emitOpError("constraint 1: expected as many elements of one type, but got ") << from << " and " << to;
+  return success();
+}
+
 LogicalResult ScaleRowsOp::verify() { return verifyRows(*this, getTile().getType(), getFactors().getType()); }
 
 static LogicalResult verifyState(Operation *op, RankedTensorType tile, RankedTensorType rows, const llvm::APFloat &scale) {
@@ -314,7 +456,7 @@ OpFoldResult ScoreOp::fold(FoldAdaptor) {
 }
 
 OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {
-  auto splat = dyn_cast_or_null<SplatElementsAttr>(adaptor.getRows());
+  auto splat = dyn_cast_or_null<SplatElementsAttr>(adaptor.getTile());
   if (!splat)
     return {};
   return SplatElementsAttr::get(cast<ShapedType>(getResult().getType()), splat.getSplatValue<Attribute>());

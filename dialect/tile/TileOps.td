@@ -17,6 +17,12 @@ def Tile_FloatTile : Tile_TileOf<[AnyFloat]>;
 def Tile_BoolTile : Tile_TileOf<[I1]>;
 defvar Tile_Memory = AnyStridedMemRef;
 def Tile_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger]>;
+def Tile_Value : AnyTypeOf<[Tile_Tile, Tile_Scalar]>;
+def Tile_Index : AnyTypeOf<[I64, RankedTensorOf<[I64]>]>;
+def Tile_Flag : AnyTypeOf<[I1, Tile_BoolTile]>;
+
+/// `mask` is one flag for each element of `operand`.
+class Tile_MaskMatches<string operand> : OptionalTypesMatchWith<"the mask has one i1 for each element", operand, "mask", "flagsFor($_self)">;
 
 //===-- Structure ---------------------------------------------------------------------------------===//
 
@@ -26,8 +32,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
     Arguments are, in this order: the tensors that are read, parameters, the tensors that are written, and the run-time dims. Each
     carries attributes that name it to the outside:
 
-    - a tensor (`memref`, static extents where known, every stride dynamic): `tile.name`, `tile.role` (`"in"` or `"out"`), and `tile.dims`,
-      an array with one entry an axis: a dim's name, an integer, or a prefix expression as text (`"(+ B 1)"`)
+    - a tensor (`memref`, static extents where known, every stride dynamic): `tile.name`, `tile.role` (`"in"`, `"out"`, or `"inout"`: read and written in place), and
+      `tile.dims`, an array with one entry an axis: a dim's name, an integer, or a prefix expression as text (`"(+ B 1)"`)
     - a scalar: `tile.name`
     - a dim (`i64`): `tile.dim`, its name
 
@@ -194,8 +200,8 @@ def Tile_ForBlocksOp : Tile_Op<"for_blocks", [RecursiveMemoryEffects, SingleBloc
 def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
   let summary = "a tile of global memory; what lies past the extent reads as zero";
   let description = [{
-    `t[x0, x1, ...] = memory[indices + x0 along axes[0] + x1 along axes[1] ...]`, and 0 where that passes the extent of an axis of the tile.
-    A zero is not a mask: bounds are and-ed into the mask as well. Indices of the other axes are in range.
+    `t[x0, x1, ...] = memory[indices + x0 along axes[0] + x1 along axes[1] ...]`, and 0 where that lies outside [0, extent) on any axis, one of the
+    tile or not. Indices may be anything. A zero is not a mask: bounds are and-ed into the mask as well.
     Constraints: 1. one index an axis of memory. 2. `axes` are distinct axes of memory, one an axis of the tile. 3. element types are equal.
 
     ```mlir
@@ -209,19 +215,77 @@ def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
   let hasVerifier = 1;
 }
 
-def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>]> {
-  let summary = "writes a tile to global memory; what lies past the extent is dropped";
+def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>, AttrSizedOperandSegments, Tile_MaskMatches<"tile">]> {
+  let summary = "writes a tile to global memory; what lies outside is dropped";
   let description = [{
-    The inverse of `tile.load`, with the same indices and constraints.
+    The inverse of `tile.load`, with the same indices and constraints. With a `mask`, only elements whose flag is set are written.
 
     ```mlir
-    tile.store %O, %o[%b, %h, %m0, %zero] axes [2, 3] : tensor<128x128xbf16>, memref<?x?x?x128xbf16, strided<[?, ?, ?, ?]>>
+    tile.store %O, %o[%b, %h, %m0, %zero] axes [2, 3] mask %keep : tensor<128x128xbf16>, memref<?x?x?x128xbf16, strided<[?, ?, ?, ?]>>
     ```
     Lowers to predicated stores.
   }];
-  let arguments = (ins Tile_Tile:$tile, Tile_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes);
-  let assemblyFormat = "$tile `,` $memory `[` $indices `]` `axes` $axes attr-dict `:` type($tile) `,` type($memory)";
+  let arguments = (ins Tile_Tile:$tile, Tile_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes, Optional<Tile_BoolTile>:$mask);
+  let assemblyFormat = "$tile `,` $memory `[` $indices `]` `axes` $axes (`mask` $mask^)? attr-dict `:` type($tile) `,` type($memory)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$tile, "::mlir::Value":$memory, "::mlir::ValueRange":$indices, "::llvm::ArrayRef<int64_t>":$axes),
+                            [{ build($_builder, $_state, tile, memory, indices, axes, /*mask=*/::mlir::Value()); }]>];
   let hasVerifier = 1;
+}
+
+def Tile_GatherOp : Tile_Op<"gather", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments, Tile_MaskMatches<"result">,
+    OptionalTypesMatchWith<"the fill value has memory's element type", "memory", "fill", "::llvm::cast<::mlir::MemRefType>($_self).getElementType()">]> {
+  let summary = "elements of global memory at computed indices";
+  let description = [{
+    `r[x] = memory[clamp(i0[x], 0, n0 - 1), ...]`; 0 where an extent is 0. An index is a tile of the result's shape, or a scalar for all. A lane whose
+    flag in `mask` is not set reads nothing and gives `fill` (0 where it is left out). Never reads outside memory.
+    Constraints: 1. as many indices as memory has axes. 2. the result has memory's element type. 3. index tiles have the result's shape.
+
+    ```mlir
+    %r = tile.gather %table[%h, %ids] mask %used fill %x : memref<?x?xf32, strided<[?, ?]>>, i64, tensor<64xi64> -> tensor<64xf32>
+    ```
+    Lowers to clamped, predicated loads.
+  }];
+  let arguments = (ins Tile_Memory:$memory, Variadic<Tile_Index>:$indices, Optional<Tile_BoolTile>:$mask, Optional<Tile_Scalar>:$fill);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = [{
+    $memory `[` $indices `]` (`mask` $mask^)? (`fill` $fill^)? attr-dict `:` type($memory) (`,` type($indices)^)? `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+class Tile_WriteOp<string mnemonic> : Tile_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>, AttrSizedOperandSegments, Tile_MaskMatches<"value">]> {
+  let arguments = (ins Tile_Value:$value, Tile_Memory:$memory, Variadic<Tile_Index>:$indices, Optional<Tile_Flag>:$mask);
+  let assemblyFormat = [{
+    $value `,` $memory `[` $indices `]` (`mask` $mask^)? attr-dict `:` type($value) `,` type($memory) (`,` type($indices)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ScatterOp : Tile_WriteOp<"scatter"> {
+  let summary = "writes elements of global memory at computed indices; what lies outside is dropped";
+  let description = [{
+    `memory[i0[x], ...] = value[x]` for each lane whose flag is set and whose indices lie inside; `value` may be a scalar, and so are then its indices and
+    flag. Where lanes meet, one of them wins.
+    Constraints: 1. as many indices as memory has axes. 2. the value has memory's element type. 3. index tiles have the value's shape.
+
+    ```mlir
+    tile.scatter %x, %out[%h, %ids] mask %used : tensor<64xf32>, memref<?x?xf32, strided<[?, ?]>>, i64, tensor<64xi64>
+    ```
+    Lowers to predicated stores.
+  }];
+}
+
+def Tile_AtomicAddOp : Tile_WriteOp<"atomic_add"> {
+  let summary = "adds to elements of global memory at computed indices, also against other programs";
+  let description = [{
+    `memory[i0[x], ...] += value[x]` under the rules of `tile.scatter`, but lanes and programs that meet all count. The order of additions is open, so
+    float sums may differ from run to run in their last bits; integers wrap. Constraints: 1. to 3. as for `tile.scatter`. 4. elements are not `i1`.
+
+    ```mlir
+    tile.atomic_add %ones, %counts[%bins] : tensor<64xi32>, memref<?xi32, strided<[?]>>, tensor<64xi64>
+    ```
+    Lowers to predicated atomics.
+  }];
 }
 
 //===-- Scalar code of one element ----------------------------------------------------------------===//
@@ -271,16 +335,17 @@ def Tile_ScoreOp : Tile_Op<"score", [RecursiveMemoryEffects, AllTypesMatch<["sco
 def Tile_DotOp : Tile_Op<"dot", [Pure]> {
   let summary = "a matrix product of two tiles, with an optional accumulator";
   let description = [{
-    `r = acc + lhs * rhs`, or `acc + lhs * transpose(rhs)` with `transpose_b`; products and sums in the result's type.
-    Constraints: 1. rank 2, shapes agree. 2. `lhs` and `rhs` have one element type. 3. the result is f32, or f64 for f64 operands, and `acc` has its type.
+    `r = acc + lhs * rhs`, or `acc + lhs * transpose(rhs)` with `transpose_b`; products and sums in the result's type. Integers wrap.
+    Constraints: 1. rank 2, shapes agree. 2. `lhs` and `rhs` have one element type. 3. the result is f32, f64 for f64 operands, i32 for i8 and i32
+    ones, and `acc` has its type.
 
     ```mlir
     %S = tile.dot %Q, %K transpose_b : tensor<128x64xbf16>, tensor<32x64xbf16> -> tensor<128x32xf32>
     ```
     Lowers to `warp.mma`.
   }];
-  let arguments = (ins Tile_FloatTile:$lhs, Tile_FloatTile:$rhs, Optional<Tile_FloatTile>:$acc, UnitAttr:$transpose_b);
-  let results = (outs Tile_FloatTile:$result);
+  let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Optional<Tile_Tile>:$acc, UnitAttr:$transpose_b);
+  let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
     $lhs `,` $rhs (`transpose_b` $transpose_b^)? (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
   }];
@@ -288,19 +353,74 @@ def Tile_DotOp : Tile_Op<"dot", [Pure]> {
 }
 
 def Tile_ReduceOp : Tile_Op<"reduce", [Pure]> {
-  let summary = "combines the elements of each row of a tile";
+  let summary = "combines the elements of a tile along one axis";
   let description = [{
-    `r[i] = x[i,0] op x[i,1] op ...`; `max` ignores a NaN beside a number (the NaN reaches its row through the weights).
-    Constraints: 1. rank 2 to rank 1, rows and element type kept.
+    `r[i] = x[i,0] op x[i,1] op ...` along `axis`, which the result lacks (a scalar, for rank 1); without one, along the last.
+
+    | kind | elements | |
+    | --- | --- | --- |
+    | `add` | floats, integers | integers wrap |
+    | `max` | floats | ignores a NaN beside a number (in a softmax the NaN reaches its row through the weights) |
+    | `maximum`, `minimum` | floats, signed integers | a NaN makes the result NaN |
+    | `argmax` | floats, signed integers | i32: the place of the largest, the first of equals; NaN counts as largest |
+    | `and`, `or` | i1 | |
+
+    Constraints: 1. the axis is one of the tile's; the result has the other axes and the element type, i32 for `argmax`. 2. the kind takes the elements.
 
     ```mlir
     %m = tile.reduce max %S : tensor<128x64xf32> -> tensor<128xf32>
+    %k = tile.reduce argmax %S axis 0 : tensor<128x64xf32> -> tensor<64xi32>
     ```
     Lowers to in-thread combinations, then two shuffles inside the quad.
   }];
-  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_FloatTile:$tile);
-  let results = (outs Tile_FloatTile:$result);
-  let assemblyFormat = "$kind $tile attr-dict `:` type($tile) `->` type($result)";
+  let arguments = (ins Tile_ReduceKindAttr:$kind, Tile_Tile:$tile, OptionalAttr<I64Attr>:$axis);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = "`` $kind $tile (`axis` $axis^)? attr-dict `:` type($tile) `->` type($result)";
+  let skipDefaultBuilders = 1;
+  /// `axis` -1: the last.
+  let builders = [OpBuilder<(ins "ReduceKind":$kind, "::mlir::Value":$tile, CArg<"int64_t", "-1">:$axis)>];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The axis that the result lacks.
+    int64_t getReducedAxis() { return getAxis().value_or(getTile().getType().getRank() - 1); }
+  }];
+}
+
+def Tile_CombineOp : Tile_Op<"combine", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">,
+    TypesMatchWith<"constraint 2: init is an element of the tile", "tile", "init", "::mlir::getElementTypeOrSelf($_self)">]> {
+  let summary = "combines the elements of a tile along one axis by a function";
+  let description = [{
+    `r[i] = f(... f(f(init, x[i,0]), x[i,1]) ..., x[i,n-1])` along `axis`, which the result lacks (a scalar, for rank 1). `f` is scalar code of two elements
+    without side effects; it is associative, but need not commute, and `init` is neutral: both are the caller's word, and what else they give is
+    unspecified. Constraints: 1. the axis is one of the tile's; the result has the other axes and the element type. 2. `init` is of the element type.
+    3. the region takes two elements and yields one.
+
+    ```mlir
+    %r = tile.combine %x init %one axis 1 { ^bb0(%a: f32, %b: f32): %c = arith.mulf %a, %b : f32  tile.yield %c : f32 } : tensor<8x16xf32> -> tensor<8xf32>
+    ```
+    Lowers like `tile.reduce`.
+  }];
+  let arguments = (ins Tile_Tile:$tile, Tile_Scalar:$init, I64Attr:$axis);
+  let results = (outs Tile_Value:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$tile `init` $init `axis` $axis $body attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_CumsumOp : Tile_Op<"cumsum", [Pure, AllTypesMatch<["tile", "result"]>]> {
+  let summary = "running sums along one axis";
+  let description = [{
+    `y[i, j] = x[i, 0] + ... + x[i, j]` along `axis`; integers wrap.
+    Constraints: 1. the axis is one of the tile's. 2. elements are not `i1`.
+
+    ```mlir
+    %y = tile.cumsum %x axis 1 : tensor<8x16xf32>
+    ```
+    Lowers to in-thread sums, then a scan by shuffles.
+  }];
+  let arguments = (ins Tile_Tile:$tile, I64Attr:$axis);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$tile `axis` $axis attr-dict `:` type($tile)";
   let hasVerifier = 1;
 }
 
@@ -321,21 +441,70 @@ def Tile_AnyOp : Tile_Op<"any", [Pure]> {
   let hasFolder = 1;
 }
 
-def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
-  let summary = "one value a row, repeated along the row";
+def Tile_IotaOp : Tile_Op<"iota", [Pure]> {
+  let summary = "the lane numbers 0, 1, 2, ...";
   let description = [{
-    `y[i, j] = x[i]`. Constraints: 1. rank 1 to rank 2, rows and element type kept.
+    `y[x] = x`. Constraints: 1. rank 1, elements i32 or i64.
+
+    ```mlir
+    %lanes = tile.iota : tensor<128xi32>
+    ```
+  }];
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_BroadcastOp : Tile_Op<"broadcast", [Pure]> {
+  let summary = "a tile repeated along more axes";
+  let description = [{
+    Axis n of the operand is axis `axes[n]` of the result, and along the others, and where the operand's extent is 1, its elements are repeated. `axes` is
+    [0] where it is left out: `y[i, j] = x[i]`.
+    Constraints: 1. `axes` rise, one an axis of the operand; extents there are equal or 1, element types equal.
     Of a splat constant folds to one.
 
     ```mlir
     %y = tile.broadcast %m : tensor<128xf32> -> tensor<128x64xf32>
+    %z = tile.broadcast %n axes [1] : tensor<64xf32> -> tensor<128x64xf32>
     ```
   }];
-  let arguments = (ins Tile_Tile:$rows);
+  let arguments = (ins Tile_Tile:$tile, DefaultValuedAttr<DenseI64ArrayAttr, "{0}">:$axes);
   let results = (outs Tile_Tile:$result);
-  let assemblyFormat = "$rows attr-dict `:` type($rows) `->` type($result)";
+  let assemblyFormat = "$tile (`axes` $axes^)? attr-dict `:` type($tile) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
+}
+
+def Tile_TransposeOp : Tile_Op<"transpose", [Pure]> {
+  let summary = "a tile with its axes in another order";
+  let description = [{
+    Axis n of the result is axis `permutation[n]` of the operand.
+    Constraints: 1. `permutation` permutes the axes, extents follow, element types are equal.
+
+    ```mlir
+    %y = tile.transpose %x permutation [1, 0] : tensor<8x16xf32> -> tensor<16x8xf32>
+    ```
+    Lowers to nothing where a matrix product reads it, else through shared memory.
+  }];
+  let arguments = (ins Tile_Tile:$tile, DenseI64ArrayAttr:$permutation);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$tile `permutation` $permutation attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_ReshapeOp : Tile_Op<"reshape", [Pure]> {
+  let summary = "the same elements, in row-major order, under another shape";
+  let description = [{
+    Constraints: 1. as many elements, of one type.
+
+    ```mlir
+    %y = tile.reshape %x : tensor<8x16xf32> -> tensor<2x64xf32>
+    ```
+  }];
+  let arguments = (ins Tile_Tile:$tile);
+  let results = (outs Tile_Tile:$result);
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
 }
 
 //===-- Online softmax ----------------------------------------------------------------------------===//
@@ -420,6 +589,37 @@ def Tile_FinishOp : Tile_Op<"finish", [Pure, AllTypesMatch<["acc", "output"]>, A
   let results = (outs Tile_FloatTile:$output, Tile_FloatTile:$lse);
   let assemblyFormat = "$max `,` $sum `,` $acc `scale` $scale attr-dict `:` type($max) `,` type($acc)";
   let hasVerifier = 1;
+}
+
+//===-- Help while writing a program --------------------------------------------------------------===//
+
+def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>]> {
+  let summary = "prints a line of text and values";
+  let description = [{
+    Each `{}` of the text stands for a value, in order; values beyond follow after a blank each. A tile prints as nested lists, whole.
+
+    ```mlir
+    tile.print "block {} max" (%n, %m) : i64, tensor<4xf32>
+    ```
+    Lowers to calls of the run-time's printer on the CPU, of `vprintf` on the GPU.
+  }];
+  let arguments = (ins StrAttr:$text, Variadic<Tile_Value>:$values);
+  let assemblyFormat = "$text (`(` $values^ `)`)? attr-dict (`:` type($values)^)?";
+}
+
+def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite]>]> {
+  let summary = "fails the run where a condition does not hold";
+  let description = [{
+    The condition holds where it is true, in every element if it is a tile. The run goes on where it does not, since memory is safe all the same, and ends
+    with a status that tells the op's place and the message.
+
+    ```mlir
+    tile.assert %ok, "ids are sorted" : tensor<64xi1>
+    ```
+    Lowers to a flag that the host reads after the run.
+  }];
+  let arguments = (ins Tile_Flag:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
 }
 
 #endif

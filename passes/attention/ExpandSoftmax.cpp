@@ -58,7 +58,7 @@ void expand(OnlineSoftmaxOp op) {
   TileMath m{b, op.getLoc()};
   double scale = op.getScale().convertToDouble();
   Type rows = op.getMax().getType();
-  Value blockMax = ReduceOp::create(b, op.getLoc(), rows, ReduceKind::Max, op.getScores());
+  Value blockMax = ReduceOp::create(b, op.getLoc(), ReduceKind::Max, op.getScores());
   Value newMax = m.max(op.getMax(), blockMax), grew;
   if (int64_t threshold = op.getThreshold()) {
     Value growth = m.times(m.sub(blockMax, op.getMax()), scale * llvm::numbers::log2e);
@@ -70,7 +70,7 @@ void expand(OnlineSoftmaxOp op) {
   Value rescale = m.weight(op.getMax(), reference, scale);
   if (grew)
     rescale = m.select(grew, rescale, m.splat(rows, 1.0));
-  Value blockSum = ReduceOp::create(b, op.getLoc(), rows, ReduceKind::Add, weights);
+  Value blockSum = ReduceOp::create(b, op.getLoc(), ReduceKind::Add, weights);
   Value newSum = m.add(m.mul(op.getSum(), rescale), blockSum);
   op->replaceAllUsesWith(ValueRange{weights, newMax, newSum, rescale});
   op.erase();

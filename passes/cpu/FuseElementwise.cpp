@@ -128,7 +128,7 @@ private:
       if (isSplat(op))
         return note(op);
       if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-        read(broadcast.getRows(), rowMap());
+        read(broadcast.getTile(), rowMap());
         return note(op);
       }
       if (value.hasOneUse() && op->getBlock() == root->getBlock()) {
@@ -143,7 +143,7 @@ private:
     if (isSplat(op))
       return;
     if (auto broadcast = dyn_cast<BroadcastOp>(op))
-      return read(broadcast.getRows(), rowMap());
+      return read(broadcast.getTile(), rowMap());
     for (Value operand : op->getOperands())
       collect(operand);
   }
@@ -183,7 +183,7 @@ private:
     if (isSplat(op))
       return splatElement(inner, op);
     if (auto broadcast = dyn_cast<BroadcastOp>(op))
-      return scalars.lookup(broadcast.getRows());
+      return scalars.lookup(broadcast.getTile());
     if (auto mask = dyn_cast<MaskOp>(op))
       return inlineRegion(inner, mask.getBody(), {index(inner, 0, mask.getRows()), index(inner, 1, mask.getCols())});
     if (auto score = dyn_cast<ScoreOp>(op)) {
@@ -225,7 +225,7 @@ private:
   }
 
   Value reduceStart(ReduceOp reduce) {
-    RankedTensorType type = reduce.getResult().getType();
+    auto type = cast<RankedTensorType>(reduce.getResult().getType());
     auto element = cast<FloatType>(type.getElementType());
     // NaN is the identity of maxnum: a row of NaNs alone stays NaN.
     APFloat start =

@@ -64,7 +64,7 @@ struct ConvertBroadcast : OpConversionPattern<tile::BroadcastOp> {
     SmallVector<int64_t> rows;
     for (int64_t i = 0; i < type.getNumElements(); ++i)
       rows.push_back(i / 2 % 2);
-    rewriter.replaceOpWithNewOp<vector::ShuffleOp>(op, adaptor.getRows(), adaptor.getRows(), rows);
+    rewriter.replaceOpWithNewOp<vector::ShuffleOp>(op, adaptor.getTile(), adaptor.getTile(), rows);
     return success();
   }
 };

@@ -102,7 +102,7 @@ func.func @dot(%a: tensor<8x8xf16>, %b: tensor<8x8xbf16>) {
 // -----
 
 func.func @dot(%a: tensor<8x8xf16>) {
-  // expected-error@+1 {{constraint 3: expected a result of f32, but got 'f16'}}
+  // expected-error@+1 {{constraint 3: expected a result of 'f32', but got 'f16'}}
   %r = tile.dot %a, %a : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf16>
   return
 }
@@ -110,7 +110,7 @@ func.func @dot(%a: tensor<8x8xf16>) {
 // -----
 
 func.func @dot(%a: tensor<8x8xf64>) {
-  // expected-error@+1 {{constraint 3: expected a result of f64, but got 'f32'}}
+  // expected-error@+1 {{constraint 3: expected a result of 'f64', but got 'f32'}}
   %r = tile.dot %a, %a : tensor<8x8xf64>, tensor<8x8xf64> -> tensor<8x8xf32>
   return
 }
@@ -120,22 +120,6 @@ func.func @dot(%a: tensor<8x8xf64>) {
 func.func @dot(%a: tensor<8x8xf16>) {
   // expected-error@+1 {{constraint 3: expected an accumulator of 'tensor<8x8xf32>', but got 'tensor<8x8xf16>'}}
   %r = tile.dot %a, %a acc(%a : tensor<8x8xf16>) : tensor<8x8xf16>, tensor<8x8xf16> -> tensor<8x8xf32>
-  return
-}
-
-// -----
-
-func.func @reduce(%x: tensor<8x16xf32>) {
-  // expected-error@+1 {{constraint 1: expected a tile and one value of its type a row, but got 'tensor<8x16xf32>' and 'tensor<16xf32>'}}
-  %r = tile.reduce max %x : tensor<8x16xf32> -> tensor<16xf32>
-  return
-}
-
-// -----
-
-func.func @broadcast(%x: tensor<8xf32>) {
-  // expected-error@+1 {{constraint 1: expected a tile and one value of its type a row, but got 'tensor<8x16xf64>' and 'tensor<8xf32>'}}
-  %r = tile.broadcast %x : tensor<8xf32> -> tensor<8x16xf64>
   return
 }
 

@@ -34,7 +34,7 @@ func.func @finish(%m: tensor<8xf32>, %u: tensor<8x16xf32>) {
 // -----
 
 func.func @reduce(%x: tensor<8x16xf32>) {
-  // expected-error@+2 {{expected ::tegula::tile::ReduceKind to be one of: add, max}}
+  // expected-error@+2 {{expected ::tegula::tile::ReduceKind to be one of: add, max, maximum, minimum, argmax, and, or}}
   // expected-error@+1 {{failed to parse Tile_ReduceKindAttr}}
   %r = tile.reduce min %x : tensor<8x16xf32> -> tensor<8xf32>
   return
