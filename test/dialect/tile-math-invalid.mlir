@@ -48,7 +48,7 @@ func.func @score(%S: tensor<8xf32>, %n: i64) {
 // -----
 
 func.func @dynamic(%A: tensor<?x8xbf16>, %B: tensor<8x8xbf16>) {
-  // expected-error@+1 {{operand #0 must be tile (ranked tensor of static shape) of floating-point values, but got 'tensor<?x8xbf16>'}}
+  // expected-error@+1 {{operand #0 must be tile (ranked tensor of static shape) of floating-point or signless integer values, but got 'tensor<?x8xbf16>'}}
   %r = tile.dot %A, %B : tensor<?x8xbf16>, tensor<8x8xbf16> -> tensor<8x8xf32>
   return
 }
