@@ -98,7 +98,7 @@ func.func @atomic_flags(%x: memref<?xi1>, %i: i64, %s: i1) {
 // -----
 
 func.func @assert(%x: i32) {
-  // expected-error@+1 {{operand #0 must be 1-bit signless integer or ranked tensor of 1-bit signless integer values, but got 'i32'}}
+  // expected-error@+1 {{operand #0 must be 1-bit signless integer or tile (ranked tensor of static shape) of 1-bit signless integer values, but got 'i32'}}
   "tile.assert"(%x) <{message = "m"}> : (i32) -> ()
   return
 }
