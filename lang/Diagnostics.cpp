@@ -32,6 +32,10 @@ Diagnostic &Diagnostics::add(Severity severity, SMRange range,
   if (message.size() > longest)
     message = message.substr(0, longest) + "...";
   Diagnostic diagnostic{severity, range, std::move(message), {}, {}};
+  for (const Diagnostic &known : list)
+    if (range.isValid() && known.range.Start == range.Start &&
+        known.text == diagnostic.text)
+      return dropped = std::move(diagnostic);
   unsigned &count = severity == Severity::Error ? errors : warnings;
   if (++count > maxErrors)
     return dropped = std::move(diagnostic);
@@ -44,6 +48,16 @@ Diagnostic &Diagnostics::error(SMRange range, const llvm::Twine &text) {
 
 Diagnostic &Diagnostics::warning(SMRange range, const llvm::Twine &text) {
   return add(Severity::Warning, range, text);
+}
+
+Diagnostic &Diagnostics::remark(SMRange range, const llvm::Twine &text) {
+  return add(Severity::Remark, range, text);
+}
+
+void Diagnostics::noteSince(size_t first, SMRange range,
+                            const llvm::Twine &text) {
+  for (size_t n = first; n < list.size(); ++n)
+    list[n].note(range, text);
 }
 
 std::string Diagnostics::place(SMLoc loc) const {
@@ -96,8 +110,10 @@ static void printExcerpt(llvm::raw_ostream &os, StringRef text, SMRange range) {
 void Diagnostics::printOne(llvm::raw_ostream &os, const Diagnostic &d) const {
   std::string where = place(d.range.Start);
   os << where << (where.empty() ? "" : ": ")
-     << (d.severity == Severity::Error ? "error: " : "warning: ") << d.text
-     << '\n';
+     << (d.severity == Severity::Error     ? "error: "
+         : d.severity == Severity::Warning ? "warning: "
+                                           : "remark: ")
+     << d.text << '\n';
   if (!where.empty()) {
     unsigned buffer = sources.FindBufferContainingLoc(d.range.Start);
     printExcerpt(os, sources.getMemoryBuffer(buffer)->getBuffer(), d.range);

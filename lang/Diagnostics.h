@@ -21,7 +21,7 @@
 
 namespace tegula::lang {
 
-enum class Severity { Error, Warning };
+enum class Severity { Error, Warning, Remark };
 
 /// One message at a range of text (which is invalid for a message about the
 /// command line or about a program made by the builder).
@@ -51,10 +51,14 @@ class Diagnostics {
 public:
   explicit Diagnostics(llvm::SourceMgr &sources) : sources(sources) {}
 
-  /// Adds an error; beyond `maxErrors` it is counted but not kept. The
+  /// Adds an error; beyond `maxErrors` it is counted but not kept, and one that
+  /// was given at the same place (in a function's body, say) is neither. The
   /// reference stays valid for the life of this object.
   Diagnostic &error(llvm::SMRange range, const llvm::Twine &text);
   Diagnostic &warning(llvm::SMRange range, const llvm::Twine &text);
+  Diagnostic &remark(llvm::SMRange range, const llvm::Twine &text);
+  /// Adds a note to every message from number `first` on.
+  void noteSince(size_t first, llvm::SMRange range, const llvm::Twine &text);
 
   bool hasErrors() const { return errors != 0; }
   unsigned errorCount() const { return errors; }

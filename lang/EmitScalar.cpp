@@ -51,10 +51,10 @@ FloatType ScalarEmitter::accumulator() const {
 }
 
 Value ScalarEmitter::constant(TypedAttr value, Location loc) {
-  Value &known = constants[value];
-  if (!known)
-    known = arith::ConstantOp::create(builder, loc, value);
-  return known;
+  Value &emitted = known.constants[value];
+  if (!emitted)
+    emitted = arith::ConstantOp::create(builder, loc, value);
+  return emitted;
 }
 
 Value ScalarEmitter::integerConstant(int64_t value, Location loc) {
@@ -90,14 +90,14 @@ Value ScalarEmitter::fitInteger(Value value, bool isSigned, Location loc) {
 }
 
 Value ScalarEmitter::emitScalar(const Expr &e, Location loc) {
-  Value &known = widenedScalars[e.number];
-  if (known)
-    return known;
+  Value &emitted = known.scalars[e.number];
+  if (emitted)
+    return emitted;
   Value raw = values.scalars[e.number];
   if (e.type == ElemType::Bool)
-    return known = raw;
-  return known = isFloat(e.type) ? fitFloat(raw, loc)
-                                 : fitInteger(raw, /*isSigned=*/true, loc);
+    return emitted = raw;
+  return emitted = isFloat(e.type) ? fitFloat(raw, loc)
+                                   : fitInteger(raw, /*isSigned=*/true, loc);
 }
 
 Value ScalarEmitter::emitLookup(const Expr &e, Location loc) {
@@ -125,27 +125,36 @@ Value ScalarEmitter::emit(const Expr &e) {
     return isFloat(e.type)            ? realConstant(e.real, loc)
            : e.type == ElemType::Bool ? boolConstant(e.integer, loc)
                                       : integerConstant(e.integer, loc);
-  case Expr::Index:
-    return indices[int(e.index)];
+  case Expr::Index: // j or e comes last
+    return indices[std::min(int(e.index), 4)];
   case Expr::Score:
     return score;
+  case Expr::Row:
+    return row[int(e.row)];
+  case Expr::Variable:
+    return variables.lookup(e.number);
   case Expr::Dim:
     return values.dims[e.number];
   case Expr::Scalar:
     return emitScalar(e, loc);
-  case Expr::Let: {
-    if (Value known = lets.lookup(e.number))
-      return known;
-    Value value = emit(*item.lets[e.number].value);
-    lets[e.number] = value;
-    return value;
-  }
+  case Expr::Let:
+    return emitLet(e);
   case Expr::Lookup:
     return emitLookup(e, loc);
   case Expr::Operator:
     return emitOperator(e, loc);
+  case Expr::Bounded:
+    return emitBounded(e, loc);
   }
   llvm_unreachable("all kinds are handled");
+}
+
+Value ScalarEmitter::emitLet(const Expr &e) {
+  if (Value emitted = known.lets.lookup(e.number))
+    return emitted;
+  Value value = emit(*item.lets[e.number].value);
+  known.lets[e.number] = value;
+  return value;
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,6 +177,8 @@ Value ScalarEmitter::emitOperator(const Expr &e, Location loc) {
     return arith::SelectOp::create(builder, loc, args[0], args[1], args[2]);
   case Op::Convert:
     return emitConvert(e, args[0], loc);
+  case Op::Random:
+    return emitRandom(args, loc);
   default:
     break;
   }
@@ -283,6 +294,7 @@ unsigned ScalarEmitter::bits(const Expr &e, unsigned fuel) const {
                : 2 + llvm::Log2_64(uint64_t(std::abs(e.integer)) | 1);
   case Expr::Index:
   case Expr::Dim:
+  case Expr::Variable:
     return 31; // dims are at most 2^29
   case Expr::Scalar:
     return integerBits(item.scalars[e.number].type);
@@ -291,6 +303,8 @@ unsigned ScalarEmitter::bits(const Expr &e, unsigned fuel) const {
   case Expr::Let:
     return bits(*item.lets[e.number].value, fuel - 1);
   case Expr::Score:
+  case Expr::Row:
+  case Expr::Bounded:
     return 64;
   case Expr::Operator:
     break;

@@ -36,7 +36,7 @@ struct KernelValues {
 /// Emits expressions into one region. Lets and constants are emitted once.
 class ScalarEmitter {
 public:
-  /// `indices` are the region's b, h, g, i and, where it has one, j.
+  /// `indices` are the region's b, h, g, i and, where it has one, j or e.
   ScalarEmitter(const Item &item, const KernelValues &values,
                 const LocationMap &locations, mlir::OpBuilder &builder,
                 mlir::ValueRange indices)
@@ -46,6 +46,9 @@ public:
   mlir::Value emit(const Expr &e);
   /// What `s` is from now on.
   void setScore(mlir::Value value) { score = value; }
+  /// The value of o, lse, rowmax and rowsum in the region of an output; null
+  /// where the region has none.
+  void setRow(llvm::ArrayRef<mlir::Value> values) { row.assign(values); }
   mlir::Value realConstant(double value, mlir::Location loc);
   mlir::Value boolConstant(bool value, mlir::Location loc);
   mlir::FloatType accumulator() const;
@@ -55,7 +58,14 @@ private:
   mlir::Value constant(mlir::TypedAttr value, mlir::Location loc);
   mlir::Value emitScalar(const Expr &e, mlir::Location loc);
   mlir::Value emitLookup(const Expr &e, mlir::Location loc);
+  mlir::Value emitLet(const Expr &e);
   mlir::Value emitOperator(const Expr &e, mlir::Location loc);
+  mlir::Value emitBounded(const Expr &e, mlir::Location loc);
+  mlir::Value emitIteration(const Expr &e, mlir::Value variable,
+                            mlir::Value before, mlir::Location loc);
+  mlir::Value emitBinary(Op op, mlir::Value a, mlir::Value b,
+                         mlir::Location loc);
+  mlir::Value emitRandom(mlir::ValueRange args, mlir::Location loc);
   mlir::Value emitFloat(Op op, mlir::ValueRange args, mlir::Location loc);
   mlir::Value emitInteger(const Expr &e, mlir::ValueRange args,
                           mlir::Location loc);
@@ -80,8 +90,14 @@ private:
   mlir::OpBuilder &builder;
   mlir::ValueRange indices;
   mlir::Value score;
-  llvm::DenseMap<unsigned, mlir::Value> lets, widenedScalars;
-  llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
+  llvm::SmallVector<mlir::Value, 4> row;
+  llvm::DenseMap<unsigned, mlir::Value> variables;
+  /// What has been emitted where it dominates the place of insertion.
+  struct Known {
+    llvm::DenseMap<unsigned, mlir::Value> lets, scalars;
+    llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
+  };
+  Known known;
 };
 
 } // namespace tegula::lang

@@ -1,7 +1,7 @@
 //===- EmitTile.cpp - a resolved item to the tile dialect -----------------===//
 //
-// `tile.attention` with its three regions. The kernel around it is
-// EmitSignature's, the code inside a region ScalarEmitter's.
+// `tile.attention` with its regions. The kernel around it is EmitSignature's,
+// the code inside a region ScalarEmitter's.
 //
 //===----------------------------------------------------------------------===//
 #include "lang/EmitTile.h"
@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include <cmath>
 
 using namespace mlir;
@@ -29,12 +30,15 @@ public:
 
 private:
   Value dimValue(StringRef name, Location loc);
+  void setSchedule(Operation *kernel);
   void emitAttention(Location loc);
   void emitScale(Region &region, Location loc);
   void emitScore(Region &region, Location loc);
   void emitMask(Region &region, Location loc);
-  void emitOutput(Region &region, unsigned rank, Location loc);
-  Block *createBlock(Region &region, unsigned scores, unsigned indices,
+  void emitWeight(Region &region, Location loc);
+  void emitExtra(Region &region, Location loc);
+  void emitOutput(Region &region, const Output &output, Location loc);
+  Block *createBlock(Region &region, unsigned numbers, unsigned indices,
                      Location loc);
 
   const Item &item;
@@ -49,7 +53,7 @@ OwningOpRef<ModuleOp> tegula::lang::emitTile(const Item &item,
                                              const llvm::SourceMgr &sources,
                                              MLIRContext &context) {
   context.loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect,
-                      memref::MemRefDialect>();
+                      memref::MemRefDialect, scf::SCFDialect>();
   return KernelEmitter(item, sources, context).run();
 }
 
@@ -58,6 +62,7 @@ OwningOpRef<ModuleOp> KernelEmitter::run() {
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   builder.setInsertionPointToEnd(module->getBody());
   emitSignature(item, builder, locations, values);
+  setSchedule(builder.getBlock()->getParentOp());
   emitAttention(loc);
   tile::ReturnOp::create(builder, loc);
   return module;
@@ -75,33 +80,58 @@ Value KernelEmitter::dimValue(StringRef name, Location loc) {
   return values.dims[number];
 }
 
+/// What `tegula-choose-schedule` takes as overrides.
+void KernelEmitter::setSchedule(Operation *kernel) {
+  SmallVector<Attribute> fields;
+  for (const ScheduleField &field : item.schedule)
+    fields.push_back(builder.getStringAttr(field.name + "=" + field.value));
+  if (!fields.empty())
+    kernel->setAttr("tile.schedule", builder.getArrayAttr(fields));
+}
+
+static tile::Reduction tileReduction(Reduction reduction) {
+  switch (reduction) {
+  case Reduction::Softmax:
+    return tile::Reduction::Softmax;
+  case Reduction::Sum:
+    return tile::Reduction::Sum;
+  case Reduction::Mean:
+    return tile::Reduction::Mean;
+  }
+  llvm_unreachable("all reductions are handled");
+}
+
 void KernelEmitter::emitAttention(Location loc) {
   SmallVector<Value> dims;
   for (StringRef name : {"B", "H", "G", "M", "N"})
     dims.push_back(dimValue(name, loc));
-  SmallVector<Value> outputs{values.tensors[item.o]};
-  if (item.lse >= 0)
-    outputs.push_back(values.tensors[item.lse]);
+  SmallVector<Value> outputs;
+  for (const Output &output : item.outputs)
+    outputs.push_back(values.tensors[output.tensor]);
   auto attention = tile::AttentionOp::create(
       builder, loc, values.tensors[item.q.tensor],
       values.tensors[item.k.tensor], values.tensors[item.v.tensor], outputs,
-      dims[0], dims[1], dims[2], dims[3], dims[4], tile::Reduction::Softmax,
-      tile::ScheduleAttr());
+      dims[0], dims[1], dims[2], dims[3], dims[4],
+      tileReduction(item.reduction), tile::ScheduleAttr());
   OpBuilder::InsertionGuard guard(builder);
   emitScale(attention.getScale(), loc);
   emitScore(attention.getScore(), loc);
   emitMask(attention.getMask(), loc);
-  for (auto [output, region] : llvm::zip(outputs, attention.getEmits()))
-    emitOutput(region, cast<MemRefType>(output.getType()).getRank(), loc);
+  if (!item.weights.empty())
+    emitWeight(attention.getWeight(), loc);
+  if (item.extra)
+    emitExtra(attention.getExtra(), loc);
+  for (auto [output, region] : llvm::zip(item.outputs, attention.getEmits()))
+    emitOutput(region, output, loc);
 }
 
-/// A block that takes `scores` numbers, then the first `indices` of b, h, g, i
-/// and j or e.
-Block *KernelEmitter::createBlock(Region &region, unsigned scores,
+/// A block that takes `numbers` (s, or values of a row), then the first
+/// `indices` of b, h, g, i and j or e.
+Block *KernelEmitter::createBlock(Region &region, unsigned numbers,
                                   unsigned indices, Location loc) {
-  SmallVector<Type> arguments(scores, item.accumulator == ElemType::F64
-                                          ? Type(builder.getF64Type())
-                                          : Type(builder.getF32Type()));
+  SmallVector<Type> arguments(numbers, item.accumulator == ElemType::F64
+                                           ? Type(builder.getF64Type())
+                                           : Type(builder.getF32Type()));
   arguments.append(indices, builder.getI64Type());
   return builder.createBlock(&region, region.end(), arguments,
                              SmallVector<Location>(arguments.size(), loc));
@@ -117,12 +147,16 @@ void KernelEmitter::emitScale(Region &region, Location loc) {
   tile::YieldOp::create(builder, loc, scale);
 }
 
+/// Under `sum` and `mean` the score of the op is the weight of a key.
 void KernelEmitter::emitScore(Region &region, Location loc) {
   Block *block = createBlock(region, 1, 5, loc);
   ScalarEmitter scalar(item, values, locations, builder,
                        block->getArguments().drop_front());
   Value score = block->getArgument(0);
-  for (const Expr *e : item.scores) {
+  SmallVector<const Expr *> steps(item.scores.begin(), item.scores.end());
+  if (item.pairWeight)
+    steps.push_back(item.pairWeight);
+  for (const Expr *e : steps) {
     scalar.setScore(score);
     score = scalar.emit(*e);
   }
@@ -144,8 +178,43 @@ void KernelEmitter::emitMask(Region &region, Location loc) {
   tile::YieldOp::create(builder, loc, keep);
 }
 
-/// The default outputs: o for rank 4, lse for rank 3.
-void KernelEmitter::emitOutput(Region &region, unsigned rank, Location loc) {
+void KernelEmitter::emitWeight(Region &region, Location loc) {
+  Block *block = createBlock(region, 1, 5, loc);
+  ScalarEmitter scalar(item, values, locations, builder,
+                       block->getArguments().drop_front());
+  scalar.setScore(block->getArgument(0));
+  Value weight;
+  for (const Expr *e : item.weights) {
+    Value next = scalar.emit(*e);
+    weight = weight ? Value(arith::MulFOp::create(
+                          builder, locations.get(e->range), weight, next))
+                    : next;
+  }
+  tile::YieldOp::create(builder, loc, weight);
+}
+
+void KernelEmitter::emitExtra(Region &region, Location loc) {
+  Block *block = createBlock(region, 0, 4, loc);
+  ScalarEmitter scalar(item, values, locations, builder, block->getArguments());
+  tile::YieldOp::create(builder, loc, scalar.emit(*item.extra));
+}
+
+/// The region yields the score type for a float, else the type in memory, but
+/// i1 for a bool.
+void KernelEmitter::emitOutput(Region &region, const Output &output,
+                               Location loc) {
+  const Tensor &tensor = item.tensors[output.tensor];
+  unsigned rank = tensor.extents.size();
   Block *block = createBlock(region, rank, rank + 1, loc);
-  tile::YieldOp::create(builder, loc, block->getArgument(0));
+  ScalarEmitter scalar(item, values, locations, builder,
+                       block->getArguments().drop_front(rank));
+  SmallVector<Value, 4> row(block->args_begin(), block->args_begin() + rank);
+  if (rank == 3)
+    row.insert(row.begin(), Value()); // no o
+  scalar.setRow(row);
+  Value value = scalar.emit(*output.element);
+  if (isInteger(tensor.elem) && integerBits(tensor.elem) < 64)
+    value = arith::TruncIOp::create(builder, loc,
+                                    memoryType(tensor.elem, builder), value);
+  tile::YieldOp::create(builder, loc, value);
 }

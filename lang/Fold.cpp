@@ -174,8 +174,8 @@ bool tegula::lang::foldOperator(Expr &e) {
                        : compare(e.op, a.integer, b.integer);
   else if (e.op == Op::Not)
     e.integer = !a.integer;
-  else if (e.type == ElemType::Bool || e.op == Op::Select)
-    return false; // folded where it is made
+  else if (e.type == ElemType::Bool || e.op == Op::Select || e.op == Op::Random)
+    return false; // logic is folded where it is made
   else if (floats)
     e.real = foldReal(e.op, a.real, b.real);
   else

@@ -62,7 +62,11 @@ static llvm::StringRef prefixOperator(Op op) {
   }
 }
 
-bool tegula::lang::hasPrefixForm(const Expr &e) {
+/// A tree may share nodes, so its text can be far longer than its depth says.
+static bool hasPrefixForm(const Expr &e, unsigned &budget) {
+  if (budget == 0)
+    return false;
+  --budget;
   switch (e.kind) {
   case Expr::Constant:
     return !isFloat(e.type) || !std::isnan(e.real);
@@ -74,10 +78,21 @@ bool tegula::lang::hasPrefixForm(const Expr &e) {
             ? !(isFloat(e.castType) && isInteger(e.args[0]->type))
             : prefixOperator(e.op).empty())
       return false;
-    return llvm::all_of(e.args, [](auto *arg) { return hasPrefixForm(*arg); });
+    return llvm::all_of(e.args,
+                        [&](auto *arg) { return hasPrefixForm(*arg, budget); });
   default:
     return false;
   }
+}
+
+bool tegula::lang::hasPrefixForm(const Expr &expr) {
+  unsigned budget = 1000;
+  return ::hasPrefixForm(expr, budget);
+}
+
+llvm::StringRef tegula::lang::reductionName(Reduction reduction) {
+  static constexpr llvm::StringLiteral names[] = {"softmax", "sum", "mean"};
+  return names[int(reduction)];
 }
 
 static void print(llvm::raw_ostream &os, const Item &item, const Expr &e) {

@@ -19,8 +19,12 @@
 
 namespace tegula::lang {
 
-/// The implicit indices. D and E appear in operand definitions only.
+/// The implicit indices. D appears in operand definitions only, E there and in
+/// outputs.
 enum class IndexVar { B, H, G, I, J, D, E };
+
+/// What an output is made of, beside indices and tables.
+enum class RowValue { O, Lse, RowMax, RowSum };
 
 /// A typed expression. Operands have the types that the operator wants:
 /// conversions are explicit. Trees share nodes only through `Let`.
@@ -32,12 +36,17 @@ struct Expr {
     Constant, ///< `integer` (also bools) or `real`, by `type`
     Index,    ///< the implicit index `index`
     Score,    ///< `s`: the scaled score, or what the scores before made of it
+    Row,      ///< `row`, in an output
     Dim,      ///< length `number` of Item::dims
     Scalar,   ///< parameter `number` of Item::scalars, widened
     Let,      ///< value `number` of Item::lets
+    Variable, ///< the variable `number` of a bounded reduction around it
     Lookup,   ///< Item::tensors[number] at indices `args`; each index goes to
               ///< the nearest element, an empty axis gives 0; widened
     Operator, ///< `op` of `args`
+    Bounded,  ///< `op` (Or, And, Add, Min, Max) over args[1] for variable
+              ///< `number` from 0 up to args[0], which no index changes; where
+              ///< that is not above 0, the identity of `op`
   };
   Kind kind = Constant;
   ElemType type = ElemType::Error; ///< Bool, I32, I64, F32 or F64
@@ -45,6 +54,7 @@ struct Expr {
   int64_t integer = 0;
   double real = 0;
   IndexVar index = IndexVar::B;
+  RowValue row = RowValue::O;
   unsigned number = 0;
   Op op = Op::Add;
   /// Of Op::Convert: the type to round or saturate to, before the value widens
@@ -58,6 +68,10 @@ struct Expr {
 
   bool isConstant() const { return kind == Constant; }
   bool dependsOn(IndexVar v) const { return indices & (1u << int(v)); }
+  /// That no operator has to be computed for it.
+  bool isLeaf() const {
+    return kind != Lookup && kind != Operator && kind != Bounded;
+  }
 };
 
 constexpr unsigned maxItemDepth = 1000;
@@ -104,6 +118,9 @@ struct Static {
   llvm::SMRange range;
 };
 
+/// A value that is computed once: a `let`, or an argument or `let` of a `fn`,
+/// one for each call. The latter may depend on `s`, on row values and on the
+/// variable of a bounded reduction around the call.
 struct Let {
   std::string name;
   const Expr *value;
@@ -122,6 +139,28 @@ struct Requirement {
 struct Operand {
   const Expr *element;
   unsigned tensor; ///< of a pure read
+};
+
+/// What becomes of the scores of a row.
+enum class Reduction {
+  Softmax, ///< o = sum of softmax(s) v
+  Sum,     ///< o = sum of w v
+  Mean     ///< o = sum of w v / sum of w, 0 where that is 0
+};
+llvm::StringRef reductionName(Reduction reduction);
+
+/// An output tensor and its element: an expression of the row's values, b, h,
+/// g, i and, in a tensor of rank 4, e. A float, or an integer or bool where the
+/// tensor holds those.
+struct Output {
+  unsigned tensor;
+  const Expr *element;
+};
+
+/// One field of the schedule that the item asks for.
+struct ScheduleField {
+  std::string name, value;
+  llvm::SMRange range;
 };
 
 /// An argument of the C signature.
@@ -145,15 +184,21 @@ struct Item {
   std::vector<Static> statics;
   std::vector<Dim> dims;           ///< in order of first appearance
   std::vector<Argument> signature; ///< inputs, parameters, outputs
-  std::vector<Let> lets;
+  std::deque<Let> lets;
   std::vector<Requirement> requirements;
 
   Operand q, k, v;
-  int o = -1, lse = -1; ///< in tensors; lse may be absent (-1)
+  std::vector<Output> outputs; ///< in order of the signature
 
   const Expr *scale = nullptr;      ///< null: 1 / sqrt(head dim)
   std::vector<const Expr *> scores; ///< in order; each sees what the last made
   std::vector<const Expr *> masks;  ///< and-ed
+  Reduction reduction = Reduction::Softmax;
+  /// Under Sum and Mean, the weight of a key before `weight`.
+  const Expr *pairWeight = nullptr;
+  const Expr *extra = nullptr; ///< null: nothing is added to the normaliser
+  std::vector<const Expr *> weights; ///< multiplied; none: 1
+  std::vector<ScheduleField> schedule;
 
   std::deque<Expr> pool;
 
@@ -170,7 +215,7 @@ struct Item {
 std::string prefixText(const Item &item, const Expr &expr);
 
 /// False for an expression that has no prefix form (math functions, bit
-/// operations, casts to integers).
+/// operations, casts to integers) or one of more than a thousand nodes.
 bool hasPrefixForm(const Expr &expr);
 
 } // namespace tegula::lang

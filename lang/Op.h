@@ -52,6 +52,8 @@ enum class Op {
   Sqrt,
   Rsqrt,
   Pow,
+  // five operands: i64 seed, i32 counters
+  Random, ///< Philox4x32-10: 24 random bits as a float in [0, 1)
   Convert ///< to the type of the expression
 };
 
@@ -68,6 +70,10 @@ unsigned opArity(Op op);
 /// and do not chain. 0 for what is no binary operator.
 int binaryPrecedence(Op op);
 std::optional<Op> binaryOp(llvm::StringRef spelling);
+
+/// What the reduction of nothing by Or, And, Add, Min or Max gives.
+int64_t integerIdentity(Op op);
+double realIdentity(Op op);
 
 inline bool isComparison(Op op) { return op >= Op::Eq && op <= Op::Ge; }
 

@@ -72,11 +72,33 @@ static void checkItemNames(const ast::File &file, Diagnostics &diagnostics) {
   }
 }
 
+/// What is wrong with a function wherever it is called.
+static void checkFns(const ast::File &file, Diagnostics &diagnostics) {
+  for (const ast::Fn &fn : file.fns) {
+    if (isBuiltinFunction(fn.name.text))
+      diagnostics.error(fn.name.range, "`" + fn.name.text +
+                                           "` is a function of the language; "
+                                           "choose another name");
+    llvm::StringMap<SMRange> seen;
+    auto check = [&](const ast::Name &name) {
+      auto [place, fresh] = seen.try_emplace(name.text, name.range);
+      if (!fresh)
+        diagnostics.error(name.range, "`" + name.text + "` is declared twice")
+            .note(place->second, "first here");
+    };
+    for (const ast::Tensor &param : fn.params)
+      check(param.name);
+    for (const ast::Fn::Let &let : fn.lets)
+      check(let.name);
+  }
+}
+
 std::unique_ptr<Item> tegula::lang::analyze(const ast::File &file,
                                             StringRef itemName,
                                             llvm::ArrayRef<Define> defines,
                                             Diagnostics &diagnostics) {
   checkItemNames(file, diagnostics);
+  checkFns(file, diagnostics);
   const ast::Attention *root = selectItem(file, itemName, diagnostics);
   if (!root)
     return nullptr;
@@ -89,106 +111,130 @@ std::unique_ptr<Item> tegula::lang::analyze(const ast::File &file,
   return item;
 }
 
-bool Sema::run(const ast::Attention &root) {
-  if (!collectChain(root))
+bool Sema::run(const ast::Attention &item) {
+  root = &item;
+  if (!collectLevels(item))
     return false;
   refuseLaterWork();
   declareStatics();
   declareTensors();
   declareExtents();
-  checkOperands();
-  dimParent.resize(item.dims.size());
+  bool operandsOk = checkOperands();
+  dimParent.resize(this->item.dims.size());
   for (size_t i = 0; i < dimParent.size(); ++i)
     dimParent[i] = int(i);
   declareLets();
   analyzeRequirements();
-  for (const LetState &let : lets)
-    typeLet(*let.clause->value, unsigned(&let - lets.data()));
+  for (size_t i = 0; i < lets.size(); ++i)
+    typeLet(*lets[i].clause->value, i);
   analyzeScale();
   analyzeScores();
   analyzeMasks();
-  warnUnread();
-  dropUnreadInputs();
+  analyzeReduction();
+  analyzeWeights();
+  if (operandsOk)
+    analyzeOutputs();
+  analyzeSchedule();
+  dropUnread();
   return !diagnostics.hasErrors();
 }
 
 /// Follows `= BASE with` to the item that has a signature.
-bool Sema::collectChain(const ast::Attention &root) {
-  const ast::Attention *level = &root;
-  for (;;) {
+bool Sema::collectLevels(const ast::Attention &item) {
+  std::vector<const ast::Attention *> chain;
+  for (const ast::Attention *level = &item; level; level = findBase(*level)) {
     if (llvm::is_contained(chain, level)) {
       diagnostics.error(level->base.range,
                         "`" + level->name.text + "` derives from itself");
       return false;
     }
     chain.push_back(level);
-    incomplete |= level->incomplete;
     if (level->base.text.empty())
-      break;
-    if (const ast::Attention *base = file.findItem(level->base.text)) {
-      level = base;
+      base = level;
+  }
+  if (!base)
+    return false;
+  bool ok = true;
+  for (const ast::Attention *level : llvm::reverse(chain)) {
+    ok &= addGroups(*level);
+    levels.push_back(level);
+    incomplete |= level->incomplete;
+  }
+  return ok;
+}
+
+/// The item that `item` derives from; null where there is none, or an error.
+const ast::Attention *Sema::findBase(const ast::Attention &item) {
+  const ast::Name &name = item.base;
+  if (name.text.empty())
+    return nullptr;
+  if (const ast::Attention *found = file.findItem(name.text))
+    return found;
+  if (const ast::Declaration *other = file.findDeclaration(name.text)) {
+    diagnostics
+        .error(name.range, "expected an attention item, but `" + name.text +
+                               "` is a `" + other->word + "`")
+        .note(other->name.range, "defined here");
+    return nullptr;
+  }
+  std::vector<StringRef> names;
+  for (const ast::Attention &candidate : file.items)
+    names.push_back(candidate.name.text);
+  StringRef near;
+  Diagnostic &d =
+      diagnostics.error(name.range, "unknown item `" + name.text + "`" +
+                                        didYouMean(name.text, names, &near));
+  if (!near.empty())
+    d.fix(name.range, near);
+  return nullptr;
+}
+
+bool Sema::addGroups(const ast::Attention &item) {
+  bool ok = true;
+  for (const ast::Name &name : item.groups) {
+    const ast::Group *group = file.findGroup(name.text);
+    if (group && !llvm::is_contained(levels, group)) {
+      levels.push_back(group);
+      incomplete |= group->incomplete;
       continue;
     }
-    if (const ast::Declaration *other =
-            file.findDeclaration(level->base.text)) {
+    ok = false;
+    if (group) {
+      diagnostics.error(name.range,
+                        "the clauses of `" + name.text + "` are taken twice");
+      continue;
+    }
+    if (const ast::Declaration *other = file.findDeclaration(name.text)) {
       diagnostics
-          .error(level->base.range, "expected an attention item, but `" +
-                                        level->base.text + "` is a `" +
-                                        other->word + "`")
+          .error(name.range, "expected a `clauses` group, but `" + name.text +
+                                 "` is a `" + other->word + "`")
           .note(other->name.range, "defined here");
-      return false;
+      continue;
     }
     std::vector<StringRef> names;
-    for (const ast::Attention &candidate : file.items)
+    for (const ast::Group &candidate : file.groups)
       names.push_back(candidate.name.text);
     StringRef near;
     Diagnostic &d = diagnostics.error(
-        level->base.range, "unknown item `" + level->base.text + "`" +
-                               didYouMean(level->base.text, names, &near));
+        name.range, "unknown group of clauses `" + name.text + "`" +
+                        didYouMean(name.text, names, &near));
     if (!near.empty())
-      d.fix(level->base.range, near);
-    return false;
+      d.fix(name.range, near);
   }
-  std::reverse(chain.begin(), chain.end());
-  return true;
+  return ok;
 }
 
-/// Clauses and groups that parse, but have no meaning yet. What they would
+/// Looks over the clauses for those that have no meaning yet. What they would
 /// declare is missing, so that an unknown name is no error of its own.
 void Sema::refuseLaterWork() {
-  unsigned before = diagnostics.errorCount();
-  for (const ast::Attention *level : chain)
-    for (const ast::Name &group : level->groups)
-      diagnostics.error(group.range, "`clauses` groups are not supported yet");
-  eachClause([&](const ast::Clause &clause, const ast::Attention &) {
-    if (clause.kind == ast::Clause::Unsupported ||
-        clause.kind == ast::Clause::Weight ||
-        clause.kind == ast::Clause::Emit ||
-        clause.kind == ast::Clause::Outputs ||
-        clause.kind == ast::Clause::Schedule)
-      diagnostics.error(clause.word.range,
-                        "`" + clause.word.text + "` is not supported yet");
-    else if (clause.kind == ast::Clause::Reduce)
-      refuseReduce(clause);
+  eachClause([&](const ast::Clause &clause, const ast::ClauseList &) {
+    hasEmit |= clause.kind == ast::Clause::Emit;
+    if (clause.kind != ast::Clause::Unsupported)
+      return;
+    diagnostics.error(clause.word.range,
+                      "`" + clause.word.text + "` is not supported yet");
+    incomplete = true;
   });
-  incomplete |= diagnostics.errorCount() != before;
-}
-
-void Sema::refuseReduce(const ast::Clause &clause) {
-  StringRef name = clause.name.text;
-  if (name == "softmax" && clause.value->args.empty())
-    return;
-  if (name == "softmax" || name == "sum" || name == "mean") {
-    diagnostics.error(clause.word.range, "`reduce " + name +
-                                             "` is not supported yet; softmax "
-                                             "is what an item does without it");
-    return;
-  }
-  diagnostics
-      .error(clause.name.range,
-             "unknown reduction `" + name + "`; known: softmax, sum, mean")
-      .note(clause.name.range, "the order of keys may not matter to a "
-                               "reduction; an ordered one is a `kernel`");
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,7 +249,7 @@ static void wrongResult(Diagnostics &diagnostics, const ast::Expr &written,
 }
 
 void Sema::analyzeRequirements() {
-  eachClause([&](const ast::Clause &clause, const ast::Attention &) {
+  eachClause([&](const ast::Clause &clause, const ast::ClauseList &) {
     if (clause.kind == ast::Clause::Require)
       analyzeRequirement(clause);
   });
@@ -262,53 +308,54 @@ int Sema::find(int dim) const {
   return dim;
 }
 
-void Sema::analyzeScale() {
+const ast::Clause *Sema::lastOf(ast::Clause::Kind kind) {
   const ast::Clause *last = nullptr;
-  const ast::Attention *lastLevel = nullptr;
-  eachClause([&](const ast::Clause &clause, const ast::Attention &level) {
-    if (clause.kind != ast::Clause::Scale)
+  const ast::ClauseList *lastLevel = nullptr;
+  eachClause([&](const ast::Clause &clause, const ast::ClauseList &level) {
+    if (clause.kind != kind)
       return;
     if (last && lastLevel == &level)
-      diagnostics.error(clause.word.range, "`scale` is given twice")
+      diagnostics
+          .error(clause.word.range, "`" + clause.word.text + "` is given twice")
           .note(last->word.range, "first here");
     last = &clause;
     lastLevel = &level;
   });
-  if (!last)
-    return;
-  const Expr *scale = typeIn(Context::Scale, *last->value);
-  if (scale->type == ElemType::Error)
-    return;
-  if (!isFloat(scale->type))
-    return wrongResult(diagnostics, *last->value,
-                       elemTypeName(item.accumulator), describe(*scale),
-                       isInteger(scale->type)
-                           ? "; write `" + floatSpelling(*last->value) + "`"
-                           : "");
-  item.scale = scale;
+  return last;
+}
+
+const Expr *Sema::floatOf(Context where, const ast::Expr &written,
+                          StringRef boolHint) {
+  const Expr *value = typeIn(where, written);
+  if (value->type == ElemType::Error)
+    return nullptr;
+  if (isFloat(value->type))
+    return value;
+  wrongResult(diagnostics, written, elemTypeName(item.accumulator),
+              describe(*value),
+              value->type == ElemType::Bool
+                  ? boolHint.str()
+                  : "; write `" + floatSpelling(written) + "`");
+  return nullptr;
+}
+
+void Sema::analyzeScale() {
+  if (const ast::Clause *clause = lastOf(ast::Clause::Scale))
+    item.scale = floatOf(Context::Scale, *clause->value);
 }
 
 void Sema::analyzeScores() {
-  eachClause([&](const ast::Clause &clause, const ast::Attention &) {
+  eachClause([&](const ast::Clause &clause, const ast::ClauseList &) {
     if (clause.kind != ast::Clause::Score)
       return;
-    const Expr *score = typeIn(Context::Score, *clause.value);
-    if (score->type == ElemType::Error)
-      return;
-    if (isFloat(score->type)) {
+    if (const Expr *score = floatOf(Context::Score, *clause.value,
+                                    "; what hides keys is a `mask`"))
       item.scores.push_back(score);
-      return;
-    }
-    wrongResult(diagnostics, *clause.value, elemTypeName(item.accumulator),
-                describe(*score),
-                score->type == ElemType::Bool
-                    ? "; what hides keys is a `mask`"
-                    : "; write `" + floatSpelling(*clause.value) + "`");
   });
 }
 
 void Sema::analyzeMasks() {
-  eachClause([&](const ast::Clause &clause, const ast::Attention &) {
+  eachClause([&](const ast::Clause &clause, const ast::ClauseList &) {
     if (clause.kind != ast::Clause::Mask)
       return;
     const Expr *mask = typeIn(Context::Mask, *clause.value);
@@ -324,55 +371,4 @@ void Sema::analyzeMasks() {
                     : "; compare it, as in `" + toText(*clause.value) +
                           " != 0`");
   });
-}
-
-/// A parameter that nothing reads changes no result, which is hardly meant.
-void Sema::warnUnread() {
-  if (diagnostics.hasErrors())
-    return;
-  eachClause([&](const ast::Clause &clause, const ast::Attention &) {
-    if (clause.kind != ast::Clause::Param)
-      return;
-    auto symbol = symbols.find(clause.name.text);
-    if (symbol != symbols.end() && !symbol->second.read)
-      diagnostics.warning(clause.name.range,
-                          "parameter `" + clause.name.text + "` is never read");
-  });
-}
-
-/// An input of the signature that nothing reads any more, because a derived
-/// item replaced the clause that did, leaves it.
-void Sema::dropUnreadInputs() {
-  if (diagnostics.hasErrors())
-    return;
-  for (const ast::Tensor &input : chain.front()->inputs) {
-    if (symbols.find(input.name.text)->second.read)
-      continue;
-    auto argument = llvm::find_if(item.signature, [&](const Argument &a) {
-      return (a.isTensor ? item.tensors[a.number].name
-                         : item.scalars[a.number].name) == input.name.text;
-    });
-    if (mayDrop(*argument))
-      item.signature.erase(argument);
-  }
-}
-
-/// A tensor stays where it is the only one that gives a dim its length.
-bool Sema::mayDrop(const Argument &argument) const {
-  if (!argument.isTensor)
-    return true;
-  for (const Extent &extent : item.tensors[argument.number].extents) {
-    if (extent.length->isConstant() || extent.length->kind == Expr::Scalar)
-      continue;
-    bool elsewhere = llvm::any_of(item.signature, [&](const Argument &other) {
-      return other.isTensor && other.number != argument.number &&
-             llvm::any_of(item.tensors[other.number].extents,
-                          [&](const Extent &e) {
-                            return extent.dim >= 0 && e.dim == extent.dim;
-                          });
-    });
-    if (!elsewhere)
-      return false;
-  }
-  return true;
 }

@@ -26,7 +26,12 @@ std::unique_ptr<Item> analyze(const ast::File &file, llvm::StringRef itemName,
                               llvm::ArrayRef<Define> defines,
                               Diagnostics &diagnostics);
 
-/// Names of the items that a user can choose from, in text order.
+/// True for a function or a cast of the language, in any item; a `fn` cannot
+/// be called that.
+bool isBuiltinFunction(llvm::StringRef name);
+
+/// Names of the items that a user can choose from, in text order;
+/// those of imports only by name.
 std::vector<std::string> itemNames(const ast::File &file);
 
 } // namespace tegula::lang

@@ -1,7 +1,7 @@
-//===- SemaCall.cpp - built-in functions and casts ------------------------===//
+//===- SemaCall.cpp - calls -----------------------------------------------===//
 //
-// A call is a built-in function, `clamp`, or a cast by the name of a type or of
-// a static that binds one.
+// A call is a cast by the name of a type or of a static that binds one, a
+// built-in function, or a `fn` (SemaFn.cpp).
 //
 //===----------------------------------------------------------------------===//
 #include "lang/SemaImpl.h"
@@ -18,9 +18,26 @@ bool Sema::checkArity(const ast::Expr &e, unsigned arity) {
   return false;
 }
 
+/// Functions of attention items; `fn`s may not take their names.
+static constexpr StringRef elementFunctions[] = {
+    "min", "max",  "abs",  "clamp", "ceildiv", "exp", "exp2",
+    "log", "log2", "tanh", "sqrt",  "rsqrt",   "pow", "random"};
+
+/// Functions of tiles, which belong to `kernel` items.
+static constexpr StringRef tileFunctions[] = {
+    "iota",    "full",      "span",   "row", "col",           "transpose",
+    "reshape", "broadcast", "where",  "sum", "argmax",        "any",
+    "all",     "cumsum",    "reduce", "dot", "softmax_state", "online_softmax",
+    "merge",   "partial",   "finish"};
+
+bool tegula::lang::isBuiltinFunction(StringRef name) {
+  return llvm::is_contained(elementFunctions, name) ||
+         llvm::is_contained(tileFunctions, name) || elemTypeFromName(name);
+}
+
 const Expr *Sema::typeCall(const ast::Expr &e) {
   std::optional<ElemType> target = elemTypeFromName(e.name);
-  auto symbol = symbols.find(e.name);
+  auto symbol = scope->fn ? symbols.end() : symbols.find(e.name);
   if (symbol != symbols.end() && symbol->second.kind == Symbol::Static) {
     const Static &entry = item.statics[symbol->second.number];
     if (!evaluateStatic(symbol->second.number))
@@ -28,23 +45,30 @@ const Expr *Sema::typeCall(const ast::Expr &e) {
     if (entry.kind == Static::Type)
       target = entry.elem;
   }
+  if (!target && !isBuiltinFunction(e.name))
+    if (const ast::Fn *fn = file.findFn(e.name))
+      return typeFnCall(e, *fn);
+  if (!e.argNames.empty() && !llvm::is_contained(tileFunctions, e.name) &&
+      (target || isBuiltinFunction(e.name))) {
+    diagnostics.error(e.range, "`" + e.name +
+                                   "` takes its arguments in order, without "
+                                   "names");
+    return errorExpr();
+  }
   if (target)
     return typeCast(e, *target);
   if (std::optional<Op> op = functionOp(e.name))
     return typeFunction(e, *op);
   if (e.name == "clamp")
     return typeClamp(e);
+  if (e.name == "random")
+    return typeRandom(e);
   return unknownFunction(e);
 }
 
 const Expr *Sema::unknownFunction(const ast::Expr &e) {
-  if (const ast::Fn *fn = file.findFn(e.name)) {
-    diagnostics.error(e.nameRange, "`fn` items are not supported yet")
-        .note(fn->name.range, "`" + e.name + "` is defined here");
-    return errorExpr();
-  }
   auto symbol = symbols.find(e.name);
-  if (symbol != symbols.end()) {
+  if (!scope->fn && symbol != symbols.end()) {
     bool isTensor = symbol->second.kind == Symbol::Tensor;
     diagnostics
         .error(e.nameRange,
@@ -53,18 +77,21 @@ const Expr *Sema::unknownFunction(const ast::Expr &e) {
         .note(symbol->second.range, "declared here");
     return errorExpr();
   }
-  static constexpr StringRef known[] = {
-      "min", "max",  "abs",  "clamp", "ceildiv", "exp", "exp2",
-      "log", "log2", "tanh", "sqrt",  "rsqrt",   "pow"};
-  if (e.name == "random") {
-    diagnostics.error(e.range, "`random` is not supported yet");
+  if (llvm::is_contained(tileFunctions, e.name)) {
+    bool bounded = e.name == "sum" || e.name == "any" || e.name == "all";
+    diagnostics.error(
+        e.nameRange, "`" + e.name + "` is for tiles of a `kernel`; " +
+                         (e.name == "where" ? std::string("write `c ? a : b`")
+                          : bounded ? "over a bounded index write `" + e.name +
+                                          "(t in K: ...)`"
+                                    : "an attention item sees one (query, key, "
+                                      "head)"));
     return errorExpr();
   }
-  if (e.name == "where") {
-    diagnostics.error(e.nameRange, "`where` is for tiles of a `kernel`; write "
-                                   "`c ? a : b`");
-    return errorExpr();
-  }
+  std::vector<StringRef> known(std::begin(elementFunctions),
+                               std::end(elementFunctions));
+  for (const ast::Fn &fn : file.fns)
+    known.push_back(fn.name.text);
   StringRef near;
   std::string hint = didYouMean(e.name, known, &near);
   if (hint.empty()) {
@@ -77,6 +104,20 @@ const Expr *Sema::unknownFunction(const ast::Expr &e) {
   if (!near.empty())
     d.fix(e.nameRange, near);
   return errorExpr();
+}
+
+/// `random(seed, c0, c1, c2, c3)`.
+const Expr *Sema::typeRandom(const ast::Expr &e) {
+  if (!checkArity(e, opArity(Op::Random)))
+    return errorExpr();
+  llvm::SmallVector<const Expr *, 5> operands;
+  bool ok = true;
+  for (const ast::ExprPtr &arg : e.args) {
+    operands.push_back(type(*arg));
+    ok &= expectInteger(*arg, *operands.back(), e.name);
+  }
+  return ok ? make(Op::Random, item.accumulator, operands, e.range)
+            : errorExpr();
 }
 
 const Expr *Sema::typeCast(const ast::Expr &e, ElemType target) {

@@ -30,11 +30,20 @@ static StringRef fixedMeaning(StringRef name) {
       .Default("");
 }
 
-/// Enters a name; reports a clash with another one or with a fixed meaning.
-bool Sema::declare(const ast::Name &name, Symbol::Kind kind, unsigned number) {
+/// What a name means in the outputs of an item that has an `emit`, or "".
+static StringRef meaningInEmit(StringRef name) {
+  return llvm::StringSwitch<StringRef>(name)
+      .Case("e", "the position in the head dim of v")
+      .Case("rowmax", "the largest score of a row")
+      .Case("rowsum", "the sum of a row's weights")
+      .Default("");
+}
+
+bool Sema::checkFreeName(const ast::Name &name) {
   StringRef text = name.text, meaning = fixedMeaning(text);
-  bool isLength = !meaning.empty() && text.upper() == text;
-  if (!meaning.empty() && !(isLength && kind == Symbol::Static)) {
+  if (meaning.empty() && hasEmit)
+    meaning = meaningInEmit(text);
+  if (!meaning.empty()) {
     diagnostics.error(name.range, "`" + text + "` is " + meaning +
                                       " in an attention item; choose another "
                                       "name");
@@ -47,6 +56,15 @@ bool Sema::declare(const ast::Name &name, Symbol::Kind kind, unsigned number) {
                                       "another name");
     return false;
   }
+  return true;
+}
+
+/// Enters a name; reports a clash with another one or with a fixed meaning.
+bool Sema::declare(const ast::Name &name, Symbol::Kind kind, unsigned number) {
+  StringRef text = name.text;
+  bool isLength = !fixedMeaning(text).empty() && text.upper() == text;
+  if (!(isLength && kind == Symbol::Static) && !checkFreeName(name))
+    return false;
   auto [place, fresh] =
       symbols.try_emplace(text, Symbol{kind, number, name.range});
   if (fresh)
@@ -65,12 +83,12 @@ bool Sema::declare(const ast::Name &name, Symbol::Kind kind, unsigned number) {
 
 /// A derived item's `static` replaces its base's of the same name.
 void Sema::declareStatics() {
-  llvm::StringMap<const ast::Attention *> levels;
-  eachClause([&](const ast::Clause &clause, const ast::Attention &level) {
+  llvm::StringMap<const ast::ClauseList *> declaredIn;
+  eachClause([&](const ast::Clause &clause, const ast::ClauseList &level) {
     if (clause.kind != ast::Clause::Static)
       return;
     auto known = symbols.find(clause.name.text);
-    if (known != symbols.end() && levels[clause.name.text] != &level) {
+    if (known != symbols.end() && declaredIn[clause.name.text] != &level) {
       statics[known->second.number].clause = &clause;
     } else if (declare(clause.name, Symbol::Static, statics.size())) {
       statics.push_back({&clause});
@@ -78,7 +96,7 @@ void Sema::declareStatics() {
       entry.name = clause.name.text;
       item.statics.push_back(entry);
     }
-    levels[clause.name.text] = &level;
+    declaredIn[clause.name.text] = &level;
   });
   for (size_t i = 0; i < statics.size(); ++i)
     item.statics[i].range = statics[i].clause->name.range;
@@ -281,21 +299,44 @@ ElemType Sema::resolveElem(const ast::Name &elem) {
 }
 
 void Sema::declareTensors() {
-  const ast::Attention &base = *chain.front();
   auto declareOne = [&](const ast::Tensor &tensor, Role role) {
     if (tensor.isTensor || role == Role::Output)
       declareTensor(tensor, role);
     else
       declareScalar(tensor);
   };
-  for (const ast::Tensor &tensor : base.inputs)
+  for (const ast::Tensor &tensor : base->inputs)
     declareOne(tensor, Role::Input);
-  eachClause([&](const ast::Clause &clause, const ast::Attention &) {
+  eachClause([&](const ast::Clause &clause, const ast::ClauseList &) {
     if (clause.kind == ast::Clause::Param)
       declareOne(clause.tensor, Role::Input);
   });
-  for (const ast::Tensor &tensor : base.outputs)
+  for (const ast::Tensor &tensor : base->outputs)
     declareOne(tensor, Role::Output);
+  eachClause([&](const ast::Clause &clause, const ast::ClauseList &) {
+    if (clause.kind == ast::Clause::Emit && !clause.tensor.elem.text.empty())
+      declareEmit(clause);
+  });
+}
+
+/// `emit x: T[B,H,M] = ...` adds an output, or repeats the type of one.
+void Sema::declareEmit(const ast::Clause &clause) {
+  int known = item.findTensor(clause.name.text);
+  if (known < 0 || item.tensors[known].role != Role::Output) {
+    declareTensor(clause.tensor, Role::Output);
+    return;
+  }
+  auto typeText = [](const ast::Tensor &tensor) {
+    std::string text = tensor.elem.text;
+    for (const ast::ExprPtr &extent : tensor.extents)
+      text += "," + toText(*extent);
+    return text;
+  };
+  if (typeText(clause.tensor) != typeText(*writtenTensors[known]))
+    diagnostics
+        .error(clause.name.range,
+               "output `" + clause.name.text + "` has another type already")
+        .note(item.tensors[known].range, "declared here");
 }
 
 void Sema::declareTensor(const ast::Tensor &tensor, Role role) {
@@ -419,7 +460,7 @@ unsigned Sema::addDim(StringRef name, SMRange range,
   item.dims.push_back({name.str(), value, range});
   unsigned number = item.dims.size() - 1;
   if (!value)
-    symbols.try_emplace(name, Symbol{Symbol::Dim, number, range, true});
+    symbols.try_emplace(name, Symbol{Symbol::Dim, number, range});
   return number;
 }
 
@@ -453,7 +494,7 @@ void Sema::checkDimsBound() {
 //===----------------------------------------------------------------------===//
 
 void Sema::declareLets() {
-  eachClause([&](const ast::Clause &clause, const ast::Attention &) {
+  eachClause([&](const ast::Clause &clause, const ast::ClauseList &) {
     if (clause.kind != ast::Clause::Let ||
         !declare(clause.name, Symbol::Let, lets.size()))
       return;

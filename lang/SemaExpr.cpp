@@ -7,6 +7,7 @@
 #include "lang/SemaImpl.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace tegula::lang;
 using llvm::SMRange;
@@ -89,14 +90,11 @@ std::string Sema::describe(const Expr &e) const {
 //===----------------------------------------------------------------------===//
 
 const Expr *Sema::typeIn(Context newContext, const ast::Expr &e) {
-  Context savedContext = context;
-  const ast::Expr *savedValue = clauseValue;
-  context = newContext;
-  clauseValue = &e;
-  const Expr *typed = type(e);
-  context = savedContext;
-  clauseValue = savedValue;
-  return typed;
+  Scope clauseScope;
+  llvm::SaveAndRestore saveContext(context, newContext);
+  llvm::SaveAndRestore saveValue(clauseValue, &e);
+  llvm::SaveAndRestore saveScope(scope, &clauseScope);
+  return type(e);
 }
 
 const Expr *Sema::type(const ast::Expr &e) {
@@ -128,8 +126,7 @@ const Expr *Sema::type(const ast::Expr &e) {
   case ast::Expr::Operator:
     return typeOperator(e);
   case ast::Expr::Bounded:
-    diagnostics.error(e.range, "a bounded reduction is not supported yet");
-    return errorExpr();
+    return typeBounded(e);
   case ast::Expr::Unsupported:
     diagnostics.error(e.range, e.name + " is not supported yet");
     return errorExpr();
@@ -139,34 +136,75 @@ const Expr *Sema::type(const ast::Expr &e) {
 
 std::vector<StringRef> Sema::visibleNames() const {
   std::vector<StringRef> names;
-  if (context != Context::Static && context != Context::Extent &&
-      context != Context::Require)
-    names = {"b", "h", "g", "i", "j"};
+  for (const Local &local : scope->locals)
+    names.push_back(local.name);
+  if (scope->fn)
+    return names;
+  if (!onHost())
+    names.insert(names.end(), {"b", "h", "g", "i"});
+  if (seesKey())
+    names.push_back("j");
+  if (context == Context::Emit)
+    names.insert(names.end(), {"o", "lse", "rowmax", "rowsum"});
   for (const auto &symbol : symbols)
     names.push_back(symbol.first());
   llvm::sort(names); // The map's order is not that of the text.
   return names;
 }
 
+StringRef Sema::contextName() const {
+  switch (context) {
+  case Context::Static:
+    return "a `static`";
+  case Context::Extent:
+    return "an extent";
+  case Context::Require:
+    return "a `require`";
+  case Context::Let:
+    return "a `let`";
+  case Context::Scale:
+    return "`scale`";
+  case Context::Score:
+    return "a score";
+  case Context::Mask:
+    return "a mask";
+  case Context::Reduce:
+    return "`reduce`";
+  case Context::Extra:
+    return "`extra`";
+  case Context::Weight:
+    return "`weight`";
+  case Context::Emit:
+    return "an output";
+  }
+  return "";
+}
+
 const Expr *Sema::unknownName(const ast::Expr &e, const llvm::Twine &what) {
-  if (incomplete)
+  if (incomplete && !scope->fn)
     return errorExpr();
   StringRef near;
-  Diagnostic &d = diagnostics.error(
-      e.nameRange, "unknown " + what + " `" + e.name + "`" +
-                       didYouMean(e.name, visibleNames(), &near));
+  std::string hint = didYouMean(e.name, visibleNames(), &near);
+  if (hint.empty() && scope->fn)
+    hint = "; a `fn` sees its parameters and `let`s only";
+  Diagnostic &d = diagnostics.error(e.nameRange, "unknown " + what + " `" +
+                                                     e.name + "`" + hint);
   if (!near.empty())
     d.fix(e.nameRange, near);
   return errorExpr();
 }
 
 const Expr *Sema::typeName(const ast::Expr &e) {
-  if (const Expr *implicit = typeImplicit(e))
-    return implicit;
-  auto symbol = symbols.find(e.name);
-  if (symbol != symbols.end())
-    return typeSymbol(e, symbol->second);
-  if (context == Context::Extent && !elemTypeFromName(e.name)) {
+  if (const Expr *local = findLocal(e.name))
+    return local;
+  if (!scope->fn) {
+    if (const Expr *implicit = typeImplicit(e))
+      return implicit;
+    auto symbol = symbols.find(e.name);
+    if (symbol != symbols.end())
+      return typeSymbol(e, symbol->second);
+  }
+  if (context == Context::Extent && !scope->fn && !elemTypeFromName(e.name)) {
     Expr &dim = node(Expr::Dim, ElemType::I32, e.range);
     dim.number = addDim(e.name, e.range, std::nullopt);
     return &dim;
@@ -183,7 +221,7 @@ const Expr *Sema::typeName(const ast::Expr &e) {
                                    e.name + "(x)`");
     return errorExpr();
   }
-  if (context == Context::Static) {
+  if (context == Context::Static && !scope->fn) {
     diagnostics.error(e.range,
                       "expected a constant, but `" + e.name + "` is no static");
     return errorExpr();
@@ -201,47 +239,28 @@ static std::optional<IndexVar> indexNamed(StringRef name) {
       .Default(std::nullopt);
 }
 
-/// `b h g i j s`, or null for another name.
+/// `b h g i j s`, values of a row in an output, or null for another name.
 const Expr *Sema::typeImplicit(const ast::Expr &e) {
+  if (const Expr *value = typeRowValue(e))
+    return value;
   bool isScore = e.name == "s";
   std::optional<IndexVar> index = indexNamed(e.name);
   if (!isScore && !index)
     return nullptr;
-  std::string text;
-  switch (context) {
-  case Context::Score:
-    break;
-  case Context::Mask:
-    if (isScore)
-      text = "`s` is not known in a mask; write `score " +
-             toText(*clauseValue) + " ? s : -inf`";
-    break;
-  case Context::Scale:
-    if (isScore)
-      text = "`s` is not known in `scale`; use `score`";
-    else if (*index == IndexVar::J)
-      text = "`scale` may not depend on the key position `j`; use `score`";
-    break;
-  case Context::Let:
-    if (isScore)
-      text = "`s` changes from clause to clause; write it in the `score`, or "
-             "as a `fn`";
-    break;
-  case Context::Require:
-    text = "a `require` sees dims, statics and scalars, but `" + e.name +
-           "` differs from element to element";
-    break;
-  case Context::Extent:
-    text = "an extent sees dims, statics and scalars, but `" + e.name +
-           "` differs from element to element";
-    break;
-  case Context::Static:
-    text = "expected a constant, but `" + e.name +
-           "` differs from element to element";
-    break;
-  }
-  if (!text.empty()) {
-    diagnostics.error(e.range, text);
+  std::string refusal;
+  if (context == Context::Static)
+    refusal = "expected a constant, but `" + e.name +
+              "` differs from element to element";
+  else if (onHost())
+    refusal = contextName().str() + " sees dims, statics and scalars, but `" +
+              e.name + "` differs from element to element";
+  else if (isScore && !seesScore())
+    refusal = refuseScore();
+  else if (index == IndexVar::J && !seesKey())
+    refusal = contextName().str() + " may not depend on the key position `j`" +
+              (context == Context::Scale ? "; use `score`" : "");
+  if (!refusal.empty()) {
+    diagnostics.error(e.range, refusal);
     return errorExpr();
   }
   if (isScore)
@@ -252,8 +271,28 @@ const Expr *Sema::typeImplicit(const ast::Expr &e) {
   return &typed;
 }
 
+/// What is wrong with `s` here.
+std::string Sema::refuseScore() const {
+  switch (context) {
+  case Context::Mask:
+    return "`s` is not known in a mask; write `score " + toText(*clauseValue) +
+           " ? s : -inf`";
+  case Context::Scale:
+    return "`s` is not known in `scale`; use `score`";
+  case Context::Let:
+    return "`s` changes from clause to clause; write it in the `score`, or as "
+           "a `fn`";
+  case Context::Weight:
+    return ("`s` is not known in `weight` under `reduce " +
+            reductionName(item.reduction) + "`; write it in the `reduce`")
+        .str();
+  default:
+    return "`s` is not known in " + contextName().str() +
+           ", which is of a row, not of a key";
+  }
+}
+
 const Expr *Sema::typeSymbol(const ast::Expr &e, Symbol &symbol) {
-  symbol.read = true;
   switch (symbol.kind) {
   case Symbol::Static: {
     if (!evaluateStatic(symbol.number))
@@ -289,7 +328,7 @@ const Expr *Sema::typeSymbol(const ast::Expr &e, Symbol &symbol) {
     return &dim;
   }
   case Symbol::Let:
-    if (context == Context::Require || context == Context::Extent) {
+    if (onHost()) {
       diagnostics
           .error(e.range, "expected dims, statics and scalars only, but "
                           "`" +
@@ -335,11 +374,13 @@ const Expr *Sema::typeLet(const ast::Expr &e, unsigned number) {
   const Expr &value = *let.value;
   if (value.type == ElemType::Error)
     return errorExpr();
-  if (context == Context::Scale && value.dependsOn(IndexVar::J)) {
+  if (!onHost() && !seesKey() && value.dependsOn(IndexVar::J)) {
     diagnostics
-        .error(e.range, "`scale` may not depend on the key position `j`, which "
-                        "`" +
-                            let.name + "` does; use `score`")
+        .error(e.range, contextName() +
+                            " may not depend on the key position `j`, which "
+                            "`" +
+                            let.name + "` does" +
+                            (context == Context::Scale ? "; use `score`" : ""))
         .note(let.range, "declared here");
     return errorExpr();
   }

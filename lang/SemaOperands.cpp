@@ -11,27 +11,27 @@ using llvm::StringRef;
 
 /// `q: T[B,H,M,D]`, as a message shows it.
 static std::string declaration(StringRef name, StringRef axes) {
-  std::string text = name.str() + (name == "lse" ? ": f32[" : ": T[");
+  bool isTyped = llvm::is_contained({"q", "k", "v", "o"}, name);
+  std::string text = name.str() + (isTyped ? ": T[" : ": f32[");
   for (size_t i = 0; i < axes.size(); ++i)
     text += (i ? "," : "") + axes.substr(i, 1).str();
   return text + "]";
 }
 
-void Sema::checkOperands() {
+bool Sema::checkOperands() {
   bool ok = checkOperand("q", "BHMD", Role::Input);
   ok &= checkOperand("k", "BGND", Role::Input);
   ok &= checkOperand("v", "BGNE", Role::Input);
   ok &= checkOperand("o", "BHME", Role::Output);
-  checkOutputs();
+  ok &= checkOutputs();
   if (!ok)
-    return;
+    return false;
   using V = IndexVar;
   item.q = readOperand("q", {V::B, V::H, V::I, V::D});
   item.k = readOperand("k", {V::B, V::G, V::J, V::D});
   item.v = readOperand("v", {V::B, V::G, V::J, V::E});
-  item.o = item.findTensor("o");
-  checkElements();
   requireWholeGroups();
+  return checkElements();
 }
 
 static ast::ExprPtr binary(Op op, ast::ExprPtr a, ast::ExprPtr b) {
@@ -87,10 +87,10 @@ bool Sema::checkOperand(StringRef name, StringRef axes, Role role) {
   if (number < 0 || item.tensors[number].role != role) {
     if (!incomplete)
       diagnostics.error(
-          number < 0 ? chain.front()->name.range : item.tensors[number].range,
-          "`" + chain.front()->name.text + "` has no " +
-              (isInput ? "input" : "output") + " `" + name + "`; declare `" +
-              wanted + "`" + (isInput ? "" : " after `->`"));
+          number < 0 ? base->name.range : item.tensors[number].range,
+          "`" + base->name.text + "` has no " + (isInput ? "input" : "output") +
+              " `" + name + "`; declare `" + wanted + "`" +
+              (isInput ? "" : " after `->`"));
     return false;
   }
   const Tensor &tensor = item.tensors[number];
@@ -182,36 +182,32 @@ bool Sema::checkHeadDim(const Tensor &tensor, StringRef dim) {
   return true;
 }
 
-void Sema::checkOutputs() {
-  for (size_t t = 0; t < item.tensors.size(); ++t) {
-    const Tensor &tensor = item.tensors[t];
+bool Sema::checkOutputs() {
+  bool ok = true;
+  for (const Tensor &tensor : item.tensors) {
     if (tensor.role != Role::Output || tensor.name == "o")
       continue;
-    if (tensor.name == "lse") {
-      if (checkOperand("lse", "BHM", Role::Output))
-        item.lse = int(t);
-    } else {
-      diagnostics.error(tensor.range,
-                        "no output `" + tensor.name +
-                            "`; known: o, lse; others need `emit`, which is "
-                            "not supported yet");
-    }
+    bool perRow = tensor.name == "lse" || tensor.extents.size() != 4;
+    ok &= checkOperand(tensor.name, perRow ? "BHM" : "BHME", Role::Output);
   }
+  return ok;
 }
 
 /// q, k, v and o have one type; it decides what everything is computed in.
-void Sema::checkElements() {
+bool Sema::checkElements() {
+  unsigned before = diagnostics.errorCount();
   const Tensor &q = item.tensors[item.q.tensor];
   if (q.elem == ElemType::Error)
-    return;
+    return false;
   if (!isFloat(q.elem)) {
     diagnostics.error(q.range, "`q` holds " + elemTypeName(q.elem) +
                                    ", but expected f16, bf16, f32 or f64");
-    return;
+    return false;
   }
   if (q.elem == ElemType::F64)
     item.accumulator = ElemType::F64;
-  for (unsigned number : {item.k.tensor, item.v.tensor, unsigned(item.o)}) {
+  int o = item.findTensor("o"), lse = item.findTensor("lse");
+  for (unsigned number : {item.k.tensor, item.v.tensor, unsigned(o)}) {
     const Tensor &other = item.tensors[number];
     if (other.elem != q.elem && other.elem != ElemType::Error)
       diagnostics
@@ -221,22 +217,27 @@ void Sema::checkElements() {
                                   "; q, k, v and o have one type")
           .note(q.range, "declared here");
   }
-  if (item.lse < 0)
-    return;
-  Tensor &lse = item.tensors[item.lse];
-  if (lse.elem == ElemType::F32 || lse.elem == item.accumulator)
-    lse.elem = item.accumulator;
-  else if (lse.elem != ElemType::Error)
-    diagnostics.error(lse.range, "`lse` holds " + elemTypeName(lse.elem) +
-                                     ", but expected " +
-                                     elemTypeName(item.accumulator));
+  if (lse >= 0 && item.tensors[lse].elem == ElemType::F32)
+    item.tensors[lse].elem = item.accumulator;
+  for (const Tensor &tensor : item.tensors) {
+    if (tensor.role != Role::Output || tensor.elem == ElemType::Error)
+      continue;
+    if (tensor.name == "lse" && tensor.elem != item.accumulator)
+      diagnostics.error(tensor.range,
+                        "`lse` holds " + elemTypeName(tensor.elem) +
+                            ", but expected " + elemTypeName(item.accumulator));
+    else if (tensor.elem == ElemType::F64 && item.accumulator != ElemType::F64)
+      diagnostics.error(tensor.range, "`" + tensor.name +
+                                          "` holds f64, but floats of this "
+                                          "item are f32, because q is not f64");
+  }
+  return diagnostics.errorCount() == before;
 }
 
 /// The default definition of an operand: the tensor of its name.
 Operand Sema::readOperand(StringRef name, llvm::ArrayRef<IndexVar> indices) {
   unsigned number = unsigned(item.findTensor(name));
   const Tensor &tensor = item.tensors[number];
-  symbols.find(name)->second.read = true;
   llvm::SmallVector<const Expr *> args;
   for (IndexVar v : indices) {
     Expr &index = node(Expr::Index, ElemType::I32, tensor.range);

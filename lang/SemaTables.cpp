@@ -18,8 +18,7 @@ static ElemType widened(ElemType elem, ElemType accumulator) {
 
 /// Extents and requirements are computed without reading tensors.
 bool Sema::refuseTensorOnHost(const ast::Expr &e) {
-  if (context != Context::Require && context != Context::Extent &&
-      context != Context::Static)
+  if (!onHost())
     return false;
   diagnostics.error(e.range, "expected dims, statics and scalars only, but `" +
                                  e.name +
@@ -33,22 +32,34 @@ bool Sema::refuseOperand(const ast::Expr &e, const Tensor &tensor) {
   bool isOperand = e.name == "q" || e.name == "k" || e.name == "v";
   if (!isOperand && tensor.role == Role::Input)
     return false;
-  StringRef where = context == Context::Mask    ? "a mask"
-                    : context == Context::Scale ? "`scale`"
-                    : context == Context::Let   ? "a `let`"
-                                                : "a score";
-  diagnostics.error(e.range, "`" + e.name + "` cannot be read in " + where +
-                                 "; it sees " +
-                                 (context == Context::Score ? "s, " : "") +
-                                 "indices, scalars and captured tensors");
+  diagnostics.error(e.range,
+                    "`" + e.name + "` cannot be read in " + contextName() +
+                        "; it sees " +
+                        (seesScore()                ? "s, "
+                         : context == Context::Emit ? "o, lse, rowmax, rowsum, "
+                                                    : "") +
+                        "indices, scalars and captured tensors");
   return true;
 }
 
+/// `s[...]` asks for another key or head than the element's own.
+const Expr *Sema::refuseOtherScore(const ast::Expr &e) {
+  diagnostics.error(e.range, "a score sees one (query, key, head); what sees "
+                             "several needs a `kernel`");
+  return errorExpr();
+}
+
 const Expr *Sema::typeIndex(const ast::Expr &e) {
+  if (findLocal(e.name)) {
+    diagnostics.error(e.nameRange,
+                      "`" + e.name + "` is no tensor, and takes no index");
+    return errorExpr();
+  }
+  if (!scope->fn && e.name == "s")
+    return refuseOtherScore(e);
   auto symbol = symbols.find(e.name);
-  if (symbol == symbols.end())
+  if (scope->fn || symbol == symbols.end())
     return unknownName(e, "tensor");
-  symbol->second.read = true;
   if (symbol->second.kind != Symbol::Tensor) {
     diagnostics
         .error(e.nameRange, "`" + e.name +

@@ -270,12 +270,8 @@ std::string Runner::compare(const Case &c, const Problem &problem) {
     referenceKey = c.referenceKey;
   }
   const lang::Item &item = *problem.item;
-  for (int number : {item.o, item.lse}) {
-    if (number < 0)
-      continue;
-    const Tensor &tensor = problem.tensors[number];
-    OutputCheck check = number == item.o ? checkO(reference, tensor)
-                                         : checkLse(reference, tensor);
+  for (unsigned output = 0; output < item.outputs.size(); ++output) {
+    OutputCheck check = checkOutput(reference, problem, output);
     if (!check.ok) {
       std::string text;
       llvm::raw_string_ostream(text)

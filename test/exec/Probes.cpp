@@ -110,10 +110,12 @@ static Case deadRows(const char *type) {
         for (int64_t i : {7, 8, 39}) {
           double value = o.real(o.offsetOf({1, h, i, e}));
           double right = i == 8 ? v.real(v.offsetOf({1, h, 39, e})) : 0;
-          // f32 on the GPU: the parts of a split product add up to within a rounding.
-          double slack = p.item->tensors[p.item->o].elem == lang::ElemType::F32
-                             ? std::fabs(right) * 0x1p-22
-                             : 0;
+          // f32 on the GPU: the parts of a split product add up to within a
+          // rounding.
+          double slack =
+              p.item->tensors[p.item->q.tensor].elem == lang::ElemType::F32
+                  ? std::fabs(right) * 0x1p-22
+                  : 0;
           if (std::fabs(value - right) > slack)
             return wrong("o", {1, h, i, e}, value, right);
           if (i != 8 && lse.real(lse.offsetOf({1, h, i})) !=

@@ -128,8 +128,8 @@ static llvm::Error writeAll(const CompileOptions &options,
       return userError(output +
                        ": cannot be made a folder: " + error.message());
   for (const std::string &name : names) {
-    auto contents = artefacts.get(name, options.time,
-                                  llvm::is_contained(names, "cubin"));
+    auto contents =
+        artefacts.get(name, options.time, llvm::is_contained(names, "cubin"));
     if (!contents)
       return contents.takeError();
     llvm::SmallString<128> path(output);

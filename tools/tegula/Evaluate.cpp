@@ -209,6 +209,23 @@ template <typename Real> static Real roundReal(double value, ElemType type) {
   return static_cast<Real>(value);
 }
 
+uint32_t tegula::tool::philox(uint64_t key, llvm::ArrayRef<uint32_t> counters) {
+  auto key0 = static_cast<uint32_t>(key);
+  auto key1 = static_cast<uint32_t>(key >> 32);
+  uint32_t c0 = counters[0], c1 = counters[1], c2 = counters[2],
+           c3 = counters[3];
+  for (int round = 0; round < 10; ++round) {
+    uint64_t even = uint64_t(0xD2511F53) * c0, odd = uint64_t(0xCD9E8D57) * c2;
+    c0 = static_cast<uint32_t>(odd >> 32) ^ c1 ^ key0;
+    c1 = static_cast<uint32_t>(odd);
+    c2 = static_cast<uint32_t>(even >> 32) ^ c3 ^ key1;
+    c3 = static_cast<uint32_t>(even);
+    key0 += 0x9E3779B9;
+    key1 += 0xBB67AE85;
+  }
+  return c0;
+}
+
 //===----------------------------------------------------------------------===//
 // Columns
 //===----------------------------------------------------------------------===//
@@ -247,22 +264,47 @@ Column<Real> RowEvaluator<Real>::index(lang::IndexVar var) {
     result.integers = {row.i};
     break;
   case lang::IndexVar::J:
-    result.integers.resize(keys);
-    for (int64_t j = 0; j < keys; ++j)
-      result.integers[j] = j;
+  case lang::IndexVar::E:
+    result.integers.resize(laneCount);
+    for (int64_t lane = 0; lane < laneCount; ++lane)
+      result.integers[lane] = lane;
     break;
-  default:
-    llvm_unreachable("d and e do not appear in scores and masks");
+  case lang::IndexVar::D:
+    llvm_unreachable("d appears in operands only");
   }
   return result;
 }
 
 template <typename Real>
-Column<Real> RowEvaluator<Real>::lookup(const Expr &expr,
-                                        const std::vector<Real> *scores) {
+Column<Real> RowEvaluator<Real>::rowValue(lang::RowValue which) {
+  assert(values && "values of a row appear in an output only");
+  switch (which) {
+  case lang::RowValue::O:
+    return {{}, values->o};
+  case lang::RowValue::Lse:
+    return {{}, {values->lse}};
+  case lang::RowValue::RowMax:
+    return {{}, {values->max}};
+  case lang::RowValue::RowSum:
+    return {{}, {values->sum}};
+  }
+  llvm_unreachable("every value is handled");
+}
+
+template <typename Real> Column<Real> RowEvaluator<Real>::let(unsigned number) {
+  for (const auto &[known, lanes] : lets)
+    if (known == number)
+      return lanes;
+  Lanes result = value(*problem.item->lets[number].value);
+  lets.emplace_back(number, result);
+  return result;
+}
+
+template <typename Real>
+Column<Real> RowEvaluator<Real>::lookup(const Expr &expr) {
   llvm::SmallVector<Lanes, 4> indices;
   for (const Expr *arg : expr.args)
-    indices.push_back(evaluate(*arg, scores));
+    indices.push_back(value(*arg));
   const Tensor &table = problem.tensors[expr.number];
   int64_t count = commonLanes<Real>(indices);
   bool real = isReal(expr.type);
@@ -309,11 +351,10 @@ static void convert(const Expr &expr, const Column<Real> &from,
 }
 
 template <typename Real>
-Column<Real> RowEvaluator<Real>::apply(const Expr &expr,
-                                       const std::vector<Real> *scores) {
+Column<Real> RowEvaluator<Real>::apply(const Expr &expr) {
   llvm::SmallVector<Lanes, 3> args;
   for (const Expr *arg : expr.args)
-    args.push_back(evaluate(*arg, scores));
+    args.push_back(value(*arg));
   int64_t count = commonLanes<Real>(args);
   bool real = isReal(expr.type);
   Lanes result;
@@ -322,6 +363,14 @@ Column<Real> RowEvaluator<Real>::apply(const Expr &expr,
 
   if (expr.op == Op::Convert) {
     convert(expr, a, result, count);
+  } else if (expr.op == Op::Random) {
+    for (int64_t n = 0; n < count; ++n) {
+      uint32_t counters[4];
+      for (int c = 0; c < 4; ++c)
+        counters[c] = static_cast<uint32_t>(args[c + 1].integer(n));
+      uint32_t word = philox(static_cast<uint64_t>(a.integer(n)), counters);
+      result.reals[n] = static_cast<Real>(word >> 8) * Real(0x1p-24);
+    }
   } else if (expr.op == Op::Select) {
     for (int64_t n = 0; n < count; ++n) {
       const Lanes &chosen = a.integer(n) ? args[1] : args[2];
@@ -360,8 +409,51 @@ Column<Real> RowEvaluator<Real>::apply(const Expr &expr,
 }
 
 template <typename Real>
+Column<Real> RowEvaluator<Real>::bounded(const Expr &expr) {
+  bool real = isReal(expr.type);
+  Lanes result;
+  if (real)
+    result.reals = {static_cast<Real>(lang::realIdentity(expr.op))};
+  else
+    result.integers = {lang::integerIdentity(expr.op)};
+  int64_t extent = value(*expr.args[0]).integer(0);
+  for (int64_t n = 0; n < extent; ++n) {
+    size_t before = lets.size();
+    variables.emplace_back(expr.number, n);
+    Lanes sides[] = {std::move(result), value(*expr.args[1])};
+    variables.pop_back();
+    lets.resize(before);
+    int64_t count = commonLanes<Real>(sides);
+    result = {};
+    real ? result.reals.resize(count) : result.integers.resize(count);
+    for (int64_t lane = 0; lane < count; ++lane)
+      if (real)
+        result.reals[lane] =
+            realOp(expr.op, sides[0].real(lane), sides[1].real(lane));
+      else
+        result.integers[lane] =
+            integerOp(expr.op, sides[0].integer(lane), sides[1].integer(lane));
+  }
+  return result;
+}
+
+template <typename Real>
 Column<Real> RowEvaluator<Real>::evaluate(const Expr &expr,
-                                          const std::vector<Real> *scores) {
+                                          const std::vector<Real> *newScores) {
+  scores = newScores;
+  return value(expr);
+}
+
+template <typename Real>
+Column<Real>
+RowEvaluator<Real>::evaluateOutput(const Expr &expr,
+                                   const RowValues<Real> &newValues) {
+  values = &newValues;
+  return value(expr);
+}
+
+template <typename Real>
+Column<Real> RowEvaluator<Real>::value(const Expr &expr) {
   Lanes result;
   switch (expr.kind) {
   case Expr::Constant:
@@ -373,9 +465,11 @@ Column<Real> RowEvaluator<Real>::evaluate(const Expr &expr,
   case Expr::Index:
     return index(expr.index);
   case Expr::Score:
-    assert(scores && "`s` appears in a score only");
+    assert(scores && "`s` appears in scores and weights only");
     result.reals = *scores;
     return result;
+  case Expr::Row:
+    return rowValue(expr.row);
   case Expr::Dim:
     result.integers = {problem.dims[expr.number]};
     return result;
@@ -385,18 +479,19 @@ Column<Real> RowEvaluator<Real>::evaluate(const Expr &expr,
     else
       result.integers = {problem.scalars[expr.number].integer};
     return result;
-  case Expr::Let: {
-    for (const auto &[number, value] : lets)
+  case Expr::Let:
+    return let(expr.number);
+  case Expr::Variable:
+    for (const auto &[number, at] : variables)
       if (number == expr.number)
-        return value;
-    result = evaluate(*problem.item->lets[expr.number].value, nullptr);
-    lets.emplace_back(expr.number, result);
+        result.integers = {at};
     return result;
-  }
   case Expr::Lookup:
-    return lookup(expr, scores);
+    return lookup(expr);
   case Expr::Operator:
-    return apply(expr, scores);
+    return apply(expr);
+  case Expr::Bounded:
+    return bounded(expr);
   }
   llvm_unreachable("every kind of expression has a value");
 }

@@ -30,31 +30,51 @@ struct Row {
   int64_t b = 0, h = 0, g = 0, i = 0;
 };
 
+/// What a row's output is made of.
+template <typename Real> struct RowValues {
+  std::vector<Real> o; ///< by position in the head dim
+  Real lse = 0, max = 0, sum = 0;
+};
+
 template <typename Real> class RowEvaluator {
 public:
-  /// Evaluates over keys 0..keys-1 of `row`.
-  RowEvaluator(const Problem &problem, const Row &row, int64_t keys)
-      : problem(problem), row(row), keys(keys) {}
+  /// Evaluates over `lanes` values of `j`, or of `e` in an output, from 0 on.
+  RowEvaluator(const Problem &problem, const Row &row, int64_t lanes)
+      : problem(problem), row(row), laneCount(lanes) {}
 
   /// `scores` is what `s` stands for, one value a key.
   Column<Real> evaluate(const lang::Expr &expr,
                         const std::vector<Real> *scores = nullptr);
+  /// The element of an output.
+  Column<Real> evaluateOutput(const lang::Expr &expr,
+                              const RowValues<Real> &values);
 
 private:
   using Lanes = Column<Real>;
+  Lanes value(const lang::Expr &expr);
   Lanes index(lang::IndexVar var);
-  Lanes lookup(const lang::Expr &expr, const std::vector<Real> *scores);
-  Lanes apply(const lang::Expr &expr, const std::vector<Real> *scores);
+  Lanes rowValue(lang::RowValue which);
+  Lanes let(unsigned number);
+  Lanes lookup(const lang::Expr &expr);
+  Lanes apply(const lang::Expr &expr);
+  Lanes bounded(const lang::Expr &expr);
 
   const Problem &problem;
   const Row row;
-  const int64_t keys;
-  /// Values of `let`s, which never depend on `s`, by number.
+  const int64_t laneCount;
+  const std::vector<Real> *scores = nullptr;
+  const RowValues<Real> *values = nullptr;
+  /// Values of `let`s by number; and of variables of bounded reductions, with
+  /// which those of `let`s inside come and go.
   std::vector<std::pair<unsigned, Lanes>> lets;
+  std::vector<std::pair<unsigned, int64_t>> variables;
 };
 
 extern template class RowEvaluator<float>;
 extern template class RowEvaluator<double>;
+
+/// The first word of Philox4x32-10 for a 64-bit key and four counters.
+uint32_t philox(uint64_t key, llvm::ArrayRef<uint32_t> counters);
 
 /// The value of an integer or bool expression over dims and scalars.
 int64_t evaluateOnHost(const Problem &problem, const lang::Expr &expr);

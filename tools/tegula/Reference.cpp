@@ -8,6 +8,7 @@
 #include "tools/tegula/Fill.h"
 #include "tools/tegula/FloatBits.h"
 
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Parallel.h"
 
@@ -42,12 +43,16 @@ template <typename Real> struct KeysAndValues {
 
 /// A row's answer in one arithmetic.
 template <typename Real> struct RowAnswer {
-  std::vector<Real> o;
-  Real lse = 0;
+  RowValues<Real> values;
   bool empty = false;
-  /// Largest |s_j| over visible keys, and over columns the largest
-  /// sum (p_j v_j)^2 and sum p_j |v_j|.
-  double maxScore = 0, squares = 0, absolute = 0;
+  /// Largest |s_j| over visible keys, sum |p_j| before the normalisation, and
+  /// over columns the largest sum (p_j v_j)^2 and sum |p_j v_j|.
+  double maxScore = 0, weightSize = 0, squares = 0, absolute = 0;
+};
+
+/// What rounding makes likely for the values of a row.
+struct RowErrors {
+  double o = 0, lse = 0, max = 0, sum = 0;
 };
 
 /// Everything about a problem that rows share.
@@ -61,6 +66,13 @@ public:
   template <typename Real>
   RowAnswer<Real> row(const Row &at, const KeysAndValues<Real> &kv,
                       bool plain) const;
+  /// The elements of an output.
+  template <typename Real>
+  std::vector<Real> output(const Row &at, const lang::Output &output,
+                           const RowValues<Real> &values) const;
+  double outputError(const Row &at, const lang::Output &output,
+                     const RowValues<double> &exact,
+                     const RowErrors &errors) const;
 
   int64_t batches() const { return q.shape()[0]; }
   int64_t heads() const { return q.shape()[1]; }
@@ -78,6 +90,18 @@ private:
   template <typename Real>
   std::vector<Real> scores(const Row &at, const KeysAndValues<Real> &kv,
                            RowEvaluator<Real> &evaluator) const;
+  template <typename Real>
+  std::vector<char> visibleKeys(RowEvaluator<Real> &evaluator) const;
+  /// Turns scores into weights before `weight`, and fills in lse, max and sum.
+  template <typename Real>
+  void reduce(const Row &at, const std::vector<char> &visible,
+              std::vector<Real> &s, RowEvaluator<Real> &evaluator,
+              RowAnswer<Real> &answer) const;
+  template <typename Real>
+  void accumulate(const std::vector<char> &visible,
+                  const std::vector<Real> &weights,
+                  const KeysAndValues<Real> &kv, bool plain,
+                  RowAnswer<Real> &answer) const;
 };
 } // namespace
 
@@ -115,51 +139,81 @@ static double roundTo(ElementType type, double value) {
 }
 
 template <typename Real>
-RowAnswer<Real> Dense::row(const Row &at, const KeysAndValues<Real> &kv,
-                           bool plain) const {
-  constexpr Real low = -std::numeric_limits<Real>::infinity();
-  RowEvaluator<Real> evaluator(problem, at, keys());
-  std::vector<Real> s = scores(at, kv, evaluator);
+std::vector<char> Dense::visibleKeys(RowEvaluator<Real> &evaluator) const {
   std::vector<char> visible(keys(), true);
   for (const lang::Expr *mask : item.masks) {
     Column<Real> column = evaluator.evaluate(*mask);
     for (int64_t j = 0; j < keys(); ++j)
       visible[j] = visible[j] && column.integer(j);
   }
+  return visible;
+}
 
-  RowAnswer<Real> answer;
-  answer.o.assign(width(), 0);
+template <typename Real>
+void Dense::reduce(const Row &at, const std::vector<char> &visible,
+                   std::vector<Real> &s, RowEvaluator<Real> &evaluator,
+                   RowAnswer<Real> &answer) const {
+  constexpr Real low = -std::numeric_limits<Real>::infinity();
+  RowValues<Real> &values = answer.values;
+  if (item.reduction != lang::Reduction::Softmax) {
+    Column<Real> column = evaluator.evaluate(*item.pairWeight, &s);
+    answer.empty = true;
+    for (int64_t j = 0; j < keys(); ++j)
+      if (visible[j]) {
+        s[j] = column.real(j);
+        values.sum += s[j];
+        answer.weightSize += std::fabs(s[j]);
+        answer.empty = false;
+      }
+    return;
+  }
   Real top = low;
   for (int64_t j = 0; j < keys(); ++j)
-    if (visible[j]) {
+    if (visible[j])
       top = std::isnan(s[j]) || std::isnan(top) ? s[j] + top
                                                 : std::max(top, s[j]);
-      if (std::isfinite(s[j]))
-        answer.maxScore = std::max<double>(answer.maxScore, std::fabs(s[j]));
-    }
-  if (top == low) {
-    answer.lse = low;
-    answer.empty = true;
-    return answer;
+  values.max = top;
+  answer.empty = top == low;
+  // The largest term of the normaliser, `extra` included.
+  Real largest = top, extra = low;
+  if (item.extra) {
+    extra = evaluator.evaluate(*item.extra).real(0);
+    largest = std::isnan(extra) ? extra : std::max(top, extra);
   }
-  std::vector<Real> p(keys(), 0);
-  Real sum = 0;
+  values.lse = largest;
+  if (largest == low)
+    return;
+  Real total = std::exp(extra - largest), sum = 0;
   for (int64_t j = 0; j < keys(); ++j)
-    if (visible[j])
-      sum += p[j] = std::exp(s[j] - top);
-  answer.lse = top + std::log(sum);
+    if (visible[j] && !answer.empty) {
+      total += s[j] = std::exp(s[j] - largest);
+      sum += s[j];
+    }
+  values.lse = largest + std::log(total);
+  values.sum = answer.empty ? 0 : sum * std::exp(largest - top);
+  answer.weightSize = values.sum;
+  for (Real &weight : s)
+    weight /= total;
+}
+
+template <typename Real>
+void Dense::accumulate(const std::vector<char> &visible,
+                       const std::vector<Real> &weights,
+                       const KeysAndValues<Real> &kv, bool plain,
+                       RowAnswer<Real> &answer) const {
+  std::vector<Real> &o = answer.values.o;
   std::vector<Real> squares(width(), 0), absolute(width(), 0);
   ElementType type = q.type();
   bool narrow = plain && elementSize(type) == 2;
   for (int64_t j = 0; j < keys(); ++j) {
     if (!visible[j])
       continue;
-    Real weight = p[j] / sum;
+    Real weight = weights[j];
     if (narrow)
       weight = static_cast<Real>(roundTo(type, weight));
     const Real *value = kv.values.data() + j * width();
     for (int64_t e = 0; e < width(); ++e)
-      answer.o[e] += weight * value[e];
+      o[e] += weight * value[e];
     if (plain)
       for (int64_t e = 0; e < width(); ++e) {
         Real part = std::fabs(weight * value[e]);
@@ -171,7 +225,58 @@ RowAnswer<Real> Dense::row(const Row &at, const KeysAndValues<Real> &kv,
     answer.squares = std::max<double>(answer.squares, squares[e]);
     answer.absolute = std::max<double>(answer.absolute, absolute[e]);
   }
+}
+
+template <typename Real>
+RowAnswer<Real> Dense::row(const Row &at, const KeysAndValues<Real> &kv,
+                           bool plain) const {
+  RowEvaluator<Real> evaluator(problem, at, keys());
+  std::vector<Real> s = scores(at, kv, evaluator);
+  std::vector<char> visible = visibleKeys(evaluator);
+  RowAnswer<Real> answer;
+  answer.values.o.assign(width(), 0);
+  for (int64_t j = 0; j < keys(); ++j)
+    if (visible[j] && std::isfinite(s[j]))
+      answer.maxScore = std::max<double>(answer.maxScore, std::fabs(s[j]));
+  std::vector<std::vector<Real>> factors;
+  for (const lang::Expr *weight : item.weights) {
+    Column<Real> column = evaluator.evaluate(*weight, &s);
+    std::vector<Real> &factor = factors.emplace_back(keys());
+    for (int64_t j = 0; j < keys(); ++j)
+      factor[j] = column.real(j);
+  }
+  reduce(at, visible, s, evaluator, answer);
+  if (answer.empty)
+    return answer;
+  for (const std::vector<Real> &factor : factors)
+    for (int64_t j = 0; j < keys(); ++j)
+      s[j] *= factor[j];
+  accumulate(visible, s, kv, plain, answer);
+  if (item.reduction != lang::Reduction::Mean)
+    return answer;
+  Real sum = answer.values.sum;
+  for (Real &value : answer.values.o)
+    value = sum == 0 ? 0 : value / sum;
+  if (sum != 0) {
+    answer.squares /= double(sum) * sum;
+    answer.absolute /= std::fabs(sum);
+  }
   return answer;
+}
+
+template <typename Real>
+std::vector<Real> Dense::output(const Row &at, const lang::Output &output,
+                                const RowValues<Real> &values) const {
+  const lang::Tensor &tensor = item.tensors[output.tensor];
+  int64_t count = tensor.extents.size() == 4 ? width() : 1;
+  RowEvaluator<Real> evaluator(problem, at, count);
+  Column<Real> column = evaluator.evaluateOutput(*output.element, values);
+  std::vector<Real> elements(count);
+  for (int64_t e = 0; e < count; ++e)
+    elements[e] = lang::isFloat(tensor.elem)
+                      ? column.real(e)
+                      : static_cast<Real>(column.integer(e));
+  return elements;
 }
 
 /// Half an ulp of 1 in `type`.
@@ -190,6 +295,8 @@ static double unitRoundoff(ElementType type) {
 
 /// Half the distance between numbers of `type` near `value`.
 static double halfUlp(ElementType type, double value) {
+  if (!rt::isFloat(type))
+    return 0;
   int smallest = type == ElementType::f16 ? -14 : -126;
   int exponent = value == 0 ? smallest : std::max(std::ilogb(value), smallest);
   return std::ldexp(unitRoundoff(type), exponent);
@@ -201,6 +308,46 @@ static double errorOf(double value, double expected) {
     return 0;
   double error = std::fabs(value - expected);
   return std::isnan(error) ? infinity : error;
+}
+
+/// The error of an output whose parts have errors: each part is moved by its
+/// own, and the differences are added.
+double Dense::outputError(const Row &at, const lang::Output &output,
+                          const RowValues<double> &exact,
+                          const RowErrors &errors) const {
+  if (output.element->kind == lang::Expr::Row)
+    switch (output.element->row) {
+    case lang::RowValue::O:
+      return errors.o;
+    case lang::RowValue::Lse:
+      return errors.lse;
+    case lang::RowValue::RowMax:
+      return errors.max;
+    case lang::RowValue::RowSum:
+      return errors.sum;
+    }
+  std::vector<double> base = this->output(at, output, exact);
+  std::vector<double> sums(base.size(), 0);
+  auto move = [&](auto change) {
+    RowValues<double> moved = exact;
+    change(moved);
+    std::vector<double> there = this->output(at, output, moved);
+    for (size_t e = 0; e < base.size(); ++e)
+      if (double error = errorOf(there[e], base[e]); std::isfinite(error))
+        sums[e] += error;
+  };
+  move([&](RowValues<double> &v) {
+    for (double &o : v.o)
+      o += errors.o;
+  });
+  move([&](RowValues<double> &v) { v.lse += errors.lse; });
+  move([&](RowValues<double> &v) { v.max += errors.max; });
+  move([&](RowValues<double> &v) { v.sum += errors.sum; });
+  double largest = 0;
+  for (size_t e = 0; e < base.size(); ++e)
+    // The expression itself is computed in the same arithmetic.
+    largest = std::max(largest, sums[e] + 0x1p-21 * std::fabs(base[e]));
+  return largest;
 }
 
 /// Sums of squares behind a relative L2 error.
@@ -216,52 +363,74 @@ struct L2 {
   double relative() const { return size > 0 ? std::sqrt(error / size) : 0; }
 };
 
-/// A block of rows of one head, and what it adds to the plain L2 error.
+/// A block of rows of one head, and what it adds to the plain L2 error of each
+/// output.
 struct Block {
   Row first;
   int64_t rows;
-  L2 o, lse;
+  std::vector<L2> l2;
 };
 } // namespace
+
+/// What rounding makes likely for a row of which the plain answer is `plain`.
+template <typename Plain>
+static RowErrors likelyErrors(const Dense &dense,
+                              const RowValues<double> &exact,
+                              const RowAnswer<Plain> &plain) {
+  bool wide = sizeof(Plain) == 8;
+  double step = wide ? 0x1p-46 : 0x1p-22;
+  auto size = [](double x) { return std::isfinite(x) ? std::fabs(x) : 0; };
+  RowErrors errors;
+  errors.o = std::max(
+      2 * unitRoundoff(dense.q.type()) * std::sqrt(plain.squares / 3),
+      (wide ? step : step / 2) * (1 + plain.maxScore) * plain.absolute);
+  errors.lse = step * std::max({1.0, size(exact.lse), plain.maxScore});
+  errors.max = step * std::max({1.0, size(exact.max), plain.maxScore});
+  errors.sum = step * (1 + plain.maxScore) * plain.weightSize;
+  if (dense.item.reduction == lang::Reduction::Mean && exact.sum != 0)
+    for (double o : exact.o)
+      errors.o =
+          std::max(errors.o, std::fabs(o) * errors.sum / std::fabs(exact.sum));
+  return errors;
+}
 
 template <typename Plain>
 static void computeBlock(const Dense &dense, Block &block,
                          const KeysAndValues<double> &exactKv,
                          const KeysAndValues<Plain> &plainKv,
                          ReferenceRow *out) {
-  bool wide = sizeof(Plain) == 8;
-  ElementType type = dense.q.type();
-  double oError = 0, lseError = 0;
+  const std::vector<lang::Output> &outputs = dense.item.outputs;
+  block.l2.resize(outputs.size());
+  std::vector<double> largest(outputs.size(), 0);
   for (int64_t n = 0; n < block.rows; ++n) {
     ReferenceRow &row = out[n];
     row.at = block.first;
     row.at.i += n;
     RowAnswer<double> exact = dense.row<double>(row.at, exactKv, false);
     RowAnswer<Plain> plain = dense.row<Plain>(row.at, plainKv, true);
-    row.o = std::move(exact.o);
-    row.lse = exact.lse;
-    row.empty = exact.empty;
-    for (size_t e = 0; e < row.o.size(); ++e) {
-      double error = errorOf(plain.o[e], row.o[e]);
-      oError = std::max(oError, error);
-      block.o.add(error, row.o[e]);
+    RowErrors likely = likelyErrors(dense, exact.values, plain);
+    for (auto [number, output] : llvm::enumerate(outputs)) {
+      std::vector<double> right = dense.output(row.at, output, exact.values);
+      std::vector<Plain> rounded = dense.output(row.at, output, plain.values);
+      double error = dense.outputError(row.at, output, exact.values, likely);
+      bool isO = output.element->kind == lang::Expr::Row &&
+                 output.element->row == lang::RowValue::O;
+      for (size_t e = 0; e < right.size(); ++e) {
+        double own = errorOf(rounded[e], right[e]);
+        block.l2[number].add(isO ? own : std::max(own, error), right[e]);
+        largest[number] = std::max(largest[number], own);
+      }
+      if (isO) // a likely error is large, half of it usual
+        block.l2[number].error += error * error / 4 * right.size();
+      largest[number] = std::max(largest[number], error);
+      row.outputs.push_back(std::move(right));
     }
-    double likely = std::max(
-        2 * unitRoundoff(type) * std::sqrt(plain.squares / 3),
-        (wide ? 0x1p-46 : 0x1p-23) * (1 + plain.maxScore) * plain.absolute);
-    oError = std::max(oError, likely);
-    block.o.error += likely * likely / 4 * row.o.size();
-    double error = errorOf(plain.lse, row.lse);
-    double size = std::isfinite(row.lse) ? std::fabs(row.lse) : 0;
-    double lseLikely =
-        (wide ? 0x1p-46 : 0x1p-22) * std::max({1.0, size, plain.maxScore});
-    lseError = std::max({lseError, error, lseLikely});
-    block.lse.add(std::max(error, lseLikely), row.lse);
+    row.o = std::move(exact.values.o);
+    row.lse = exact.values.lse;
+    row.empty = exact.empty;
   }
-  for (int64_t n = 0; n < block.rows; ++n) {
-    out[n].oError = oError;
-    out[n].lseError = lseError;
-  }
+  for (int64_t n = 0; n < block.rows; ++n)
+    out[n].errors = largest;
 }
 
 /// All blocks of rows, or a spread of them that keeps to the limit.
@@ -284,7 +453,6 @@ static std::vector<Block> chooseBlocks(const Dense &dense, double workLimit) {
     int64_t i = number % perHead * size, h = number / perHead % dense.heads();
     blocks.push_back({{number / perHead / dense.heads(), h, h / ratio, i},
                       std::min(size, dense.queries() - i),
-                      {},
                       {}});
   }
   return blocks;
@@ -325,15 +493,14 @@ Reference tegula::tool::computeReference(const Problem &problem,
     computeAll<double>(dense, blocks, reference);
   else
     computeAll<float>(dense, blocks, reference);
-  L2 o, lse;
-  for (const Block &block : blocks) {
-    o.error += block.o.error;
-    o.size += block.o.size;
-    lse.error += block.lse.error;
-    lse.size += block.lse.size;
-  }
-  reference.oPlainL2 = o.relative();
-  reference.lsePlainL2 = lse.relative();
+  std::vector<L2> l2(problem.item->outputs.size());
+  for (const Block &block : blocks)
+    for (auto [sum, part] : llvm::zip(l2, block.l2)) {
+      sum.error += part.error;
+      sum.size += part.size;
+    }
+  for (const L2 &each : l2)
+    reference.plainL2.push_back(each.relative());
   return reference;
 }
 
@@ -392,26 +559,25 @@ private:
 };
 } // namespace
 
-OutputCheck tegula::tool::checkO(const Reference &reference, const Tensor &o) {
-  Comparison comparison("o", o.type());
-  for (const ReferenceRow &row : reference.rows)
-    for (int64_t e = 0; e < static_cast<int64_t>(row.o.size()); ++e) {
-      int64_t index[] = {row.at.b, row.at.h, row.at.i, e};
-      double value = o.real(o.offsetOf(index));
-      if (row.empty) // exactly 0
-        comparison.add(index, value == 0 ? 0 : infinity, 0, 0);
-      else
-        comparison.add(index, value, row.o[e], row.oError);
-    }
-  return comparison.finish(reference.oPlainL2, o);
-}
-
-OutputCheck tegula::tool::checkLse(const Reference &reference,
-                                   const Tensor &lse) {
-  Comparison comparison("lse", lse.type());
+OutputCheck tegula::tool::checkOutput(const Reference &reference,
+                                      const Problem &problem, unsigned output) {
+  const lang::Output &declared = problem.item->outputs[output];
+  const Tensor &tensor = problem.tensors[declared.tensor];
+  bool isO = declared.element->kind == lang::Expr::Row &&
+             declared.element->row == lang::RowValue::O;
+  Comparison comparison(problem.item->tensors[declared.tensor].name,
+                        tensor.type());
   for (const ReferenceRow &row : reference.rows) {
-    int64_t index[] = {row.at.b, row.at.h, row.at.i};
-    comparison.add(index, lse.real(lse.offsetOf(index)), row.lse, row.lseError);
+    const std::vector<double> &expected = row.outputs[output];
+    for (int64_t e = 0; e < static_cast<int64_t>(expected.size()); ++e) {
+      int64_t index[] = {row.at.b, row.at.h, row.at.i, e};
+      auto at = llvm::ArrayRef(index).take_front(tensor.shape().size());
+      double value = tensor.real(tensor.offsetOf(at));
+      if (isO && row.empty) // exactly 0
+        comparison.add(at, value == 0 ? 0 : infinity, 0, 0);
+      else
+        comparison.add(at, value, expected[e], row.errors[output]);
+    }
   }
-  return comparison.finish(reference.lsePlainL2, lse);
+  return comparison.finish(reference.plainL2[output], tensor);
 }

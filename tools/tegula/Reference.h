@@ -17,10 +17,13 @@ struct ReferenceRow {
   Row at;
   std::vector<double> o;
   double lse = 0;
-  /// Whether no key has any weight: `o` is exactly 0 and `lse` -inf.
+  /// Whether no key has any weight: `o` is exactly 0.
   bool empty = false;
-  /// Largest error of the plain implementation near this row (see Reference).
-  double oError = 0, lseError = 0;
+  /// Elements of each output of the item: one for each `e`, or one.
+  std::vector<std::vector<double>> outputs;
+  /// Largest error of the plain implementation near this row, for each output
+  /// (see Reference).
+  std::vector<double> errors;
 };
 
 /// Dense attention for all query rows, or for evenly spread blocks of rows
@@ -35,13 +38,17 @@ struct ReferenceRow {
 ///   2 u sqrt(sum (p_j v_j)^2 / 3)    u = half an ulp of the inputs' type, and
 ///   2^-23 (1 + max |s_j|) sum p_j |v_j|    for f32 arithmetic on scores of
 ///   that size (2^-46 for f64).
-/// For lse it is at least 2^-22 max(1, |lse|, max |s_j|) (2^-46 for f64).
+/// For lse and rowmax it is at least 2^-22 max(1, |lse|, max |s_j|) (2^-46 for
+/// f64), for rowsum 2^-22 (1 + max |s_j|) sum |p_j|. An output of several of
+/// these is evaluated once more with each of them moved by its error; the sum
+/// of the differences is its error.
 struct Reference {
   static constexpr int64_t rowsPerBlock = 16;
   std::vector<ReferenceRow> rows;
   int64_t totalRows = 0;
-  /// Relative L2 errors of the plain implementation over all rows.
-  double oPlainL2 = 0, lsePlainL2 = 0;
+  /// For each output, the relative L2 error of the plain implementation over
+  /// all rows.
+  std::vector<double> plainL2;
 };
 
 /// Computes the answer; at most about `workLimit` multiply-adds are spent (of
@@ -65,11 +72,11 @@ struct OutputCheck {
   std::string firstWrong;
 };
 
-/// Compares `o` or `lse` of the problem (as the kernel wrote it). The limit of
-/// an element is twice the plain implementation's error plus one rounding to
-/// the output's type. A row without keys must be exactly 0 and -inf; NaN and
-/// infinities must be where the reference has them.
-OutputCheck checkO(const Reference &reference, const Tensor &o);
-OutputCheck checkLse(const Reference &reference, const Tensor &lse);
+/// Compares an output of the item, by its number in Item::outputs, as the
+/// kernel wrote it. The limit of an element is twice the plain implementation's
+/// error plus one rounding to the output's type. Of a row without keys `o` must
+/// be exactly 0; NaN and infinities must be where the reference has them.
+OutputCheck checkOutput(const Reference &reference, const Problem &problem,
+                        unsigned output);
 
 } // namespace tegula::tool

@@ -22,7 +22,9 @@ static llvm::Error checkOutputNames(const lang::Item &item,
                                     const Pairs &outputs) {
   for (const auto &[name, path] : outputs) {
     int tensor = item.findTensor(name);
-    if (tensor < 0 || item.tensors[tensor].role != lang::Role::Output)
+    if (llvm::none_of(item.outputs, [&](const lang::Output &output) {
+          return static_cast<int>(output.tensor) == tensor;
+        }))
       return usageError("--out " + name + ": `" + item.name +
                         "` has no such output");
   }
@@ -115,9 +117,12 @@ static void inspectOutputs(const Problem &problem, bool check,
     output.name = item.tensors[number].name;
     for (int64_t offset = 0; offset < tensor.size(); ++offset)
       output.nan += std::isnan(tensor.real(offset));
-    if (check && (number == item.o || number == item.lse)) {
-      output.check = number == item.o ? checkO(reference, tensor)
-                                      : checkLse(reference, tensor);
+    auto declared = llvm::find_if(item.outputs, [&](const lang::Output &o) {
+      return o.tensor == argument.number;
+    });
+    if (check) {
+      output.check = checkOutput(reference, problem,
+                                 unsigned(declared - item.outputs.begin()));
       report.ok &= output.check->ok;
     }
     report.outputs.push_back(std::move(output));

@@ -211,14 +211,18 @@ llvm::Error Setup::readScalar(const lang::Scalar &scalar, StringRef text,
 llvm::Error Setup::readScalars() {
   problem.scalars.resize(item.scalars.size());
   std::vector<std::string> missing;
-  for (auto [number, scalar] : llvm::enumerate(item.scalars)) {
+  for (const lang::Argument &each : item.signature) {
+    if (each.isTensor)
+      continue;
+    const lang::Scalar &scalar = item.scalars[each.number];
     const std::string *text = argument(scalar.name);
     if (!text) {
       missing.push_back("--arg " + scalar.name + "=VALUE (" +
                         lang::elemTypeName(scalar.type).str() + ")");
       continue;
     }
-    if (llvm::Error error = readScalar(scalar, *text, problem.scalars[number]))
+    if (llvm::Error error =
+            readScalar(scalar, *text, problem.scalars[each.number]))
       return error;
   }
   if (!missing.empty())
@@ -268,7 +272,8 @@ llvm::Error Setup::checkRequirements() {
 
 bool Setup::isOperand(unsigned number) const {
   return number == item.q.tensor || number == item.k.tensor ||
-         number == item.v.tensor || static_cast<int>(number) == item.o;
+         number == item.v.tensor ||
+         item.tensors[number].role == lang::Role::Output;
 }
 
 llvm::Error Setup::fillWith(StringRef text, const lang::Tensor &declaration,
@@ -349,7 +354,7 @@ llvm::Error Setup::makeTensor(unsigned number) {
     tensor->poison();
   else if (llvm::Error error = fill(number, *tensor))
     return error;
-  problem.tensors.push_back(std::move(*tensor));
+  problem.tensors[number] = std::move(*tensor);
   return llvm::Error::success();
 }
 
@@ -364,9 +369,11 @@ llvm::Expected<Problem> Setup::make() {
     return error;
   if (llvm::Error error = checkRequirements())
     return error;
-  for (unsigned number = 0; number < item.tensors.size(); ++number)
-    if (llvm::Error error = makeTensor(number))
-      return error;
+  problem.tensors.resize(item.tensors.size()); // what is not read stays empty
+  for (const lang::Argument &each : item.signature)
+    if (each.isTensor)
+      if (llvm::Error error = makeTensor(each.number))
+        return error;
   return std::move(problem);
 }
 

@@ -109,13 +109,11 @@ TEST(Diagnostics, Clauses) {
        "t.tg:2:9: error: `pow` takes 2 arguments, but got 3\n"},
       {"score foo(s)",
        "t.tg:2:9: error: unknown function `foo`; known: min max abs clamp "
-       "ceildiv exp exp2 log log2 tanh sqrt rsqrt pow\n"},
+       "ceildiv exp exp2 log log2 tanh sqrt rsqrt pow random\n"},
       {"score tahn(s)",
        "t.tg:2:9: error: unknown function `tahn`; did you mean `tanh`?\n"},
       {"score where(i > j, s, 0.0)", "t.tg:2:9: error: `where` is for tiles of "
                                      "a `kernel`; write `c ? a : b`\n"},
-      {"score random(1, 2, 3, 4, 5)",
-       "t.tg:2:9: error: `random` is not supported yet\n"},
       {"score slop * s", "t.tg:2:9: error: unknown name `slop`\n"},
       {"param slope: f32[H] score s + slop[h]",
        "t.tg:2:33: error: unknown tensor `slop`; did you mean `slope`?\n"},
@@ -248,28 +246,18 @@ TEST(Diagnostics, Clauses) {
                                     "t.tg:2:10: note: first here\n"},
       {"static b = 1", "t.tg:2:10: error: `b` is the batch index in an "
                        "attention item; choose another name\n"},
-      {"reduce softmax(extra = 0.0)",
-       "t.tg:2:3: error: `reduce softmax` is not supported yet; softmax is "
-       "what an item does without it\n"},
       {"reduce entmax(s)", "t.tg:2:10: error: unknown reduction `entmax`; "
                            "known: softmax, sum, mean\n"
                            "t.tg:2:10: note: the order of keys may not matter "
                            "to a reduction; an ordered one is a `kernel`\n"},
-      {"weight 1.0", "t.tg:2:3: error: `weight` is not supported yet\n"},
-      {"emit o = o", "t.tg:2:3: error: `emit` is not supported yet\n"},
-      {"outputs o", "t.tg:2:3: error: `outputs` is not supported yet\n"},
-      {"schedule { x = 1 }",
-       "t.tg:2:3: error: `schedule` is not supported yet\n"},
       {"grad q", "t.tg:2:3: error: `grad` is not supported yet\n"},
       {"extent N = 3", "t.tg:2:3: error: `extent` is not supported yet\n"},
       {"branch r in 2", "t.tg:2:3: error: `branch` is not supported yet\n"},
       {"let k[b,g,j,d] = 3",
        "t.tg:2:3: error: `let k[...]` is not supported yet\n"},
-      {"score any(t in 3: t == j) ? s : s",
-       "t.tg:2:9: error: a bounded reduction is not supported yet\n"},
       {"score foo(x = 3)",
        "t.tg:2:9: error: unknown function `foo`; known: min max abs "
-       "clamp ceildiv exp exp2 log log2 tanh sqrt rsqrt pow\n"},
+       "clamp ceildiv exp exp2 log log2 tanh sqrt rsqrt pow random\n"},
       {"score [1, 2]", "t.tg:2:9: error: a shape is not supported yet\n"},
       {"score q[b, :]", "t.tg:2:14: error: a slice belongs to a `kernel` item; "
                         "an attention item reads one element\n"},
@@ -402,6 +390,283 @@ TEST(Diagnostics, Clauses) {
   }
 }
 
+// What becomes of the scores: reduce, weight, emit, outputs, schedule.
+TEST(Diagnostics, ReduceAndOutputs) {
+  const Case cases[] = {
+      {"reduce softmax(s)", "t.tg:2:18: error: `reduce softmax` takes `extra = "
+                            "...` alone; what changes the scores is a "
+                            "`score`\n"},
+      {"reduce softmax(extra = 0)",
+       "t.tg:2:26: error: expected f32, but got i32 (value 0); write `0.0`\n"},
+      {"reduce softmax(extra = s)",
+       "t.tg:2:26: error: `s` is not known in `extra`, which is of a row, not "
+       "of a key\n"},
+      {"param x: f32[N] reduce softmax(extra = x[j])",
+       "t.tg:2:44: error: `extra` may not depend on the key position `j`\n"},
+      {"let y = j reduce softmax(extra = 1.0 * y)",
+       "t.tg:2:42: error: `extra` may not depend on the key position `j`, "
+       "which `y` does\n"
+       "t.tg:2:7: note: declared here\n"},
+      {"reduce softmax(extra = 0.0) reduce softmax()",
+       "t.tg:2:31: error: `reduce` is given twice\n"
+       "t.tg:2:3: note: first here\n"},
+      {"outputs o reduce sum()", "t.tg:2:20: error: `reduce sum` takes one "
+                                 "argument, the weight of a key, as in `reduce "
+                                 "sum(exp(s))`\n"},
+      {"outputs o reduce mean(w = s)",
+       "t.tg:2:20: error: `reduce mean` takes one argument, the weight of a "
+       "key, as in `reduce mean(exp(s))`\n"},
+      {"outputs o reduce sum(i > j)",
+       "t.tg:2:24: error: expected f32, but got bool; what hides keys is a "
+       "`mask`\n"},
+      {"reduce sum(exp(s))", "t.tg:1:77: error: `reduce sum` defines no `lse`; "
+                             "add `outputs o`\n"},
+      {"outputs o reduce sum(s) weight s",
+       "t.tg:2:13: remark: `reduce sum(s)` is linear attention in its "
+       "quadratic form: right, but its time grows with M * N\n"
+       "t.tg:2:34: error: `s` is not known in `weight` under `reduce sum`; "
+       "write it in the `reduce`\n"},
+      {"outputs o reduce mean(s)",
+       "t.tg:2:13: remark: `reduce mean(s)` is linear attention in its "
+       "quadratic form: right, but its time grows with M * N\n"},
+      {"weight 2", "t.tg:2:10: error: expected f32, but got i32 (value 2); "
+                   "write `2.0`\n"},
+      {"weight k[b,g,j,0]", "t.tg:2:10: error: `k` cannot be read in `weight`; "
+                            "it sees s, indices, scalars and captured "
+                            "tensors\n"},
+      {"outputs p", "t.tg:2:11: error: no output `p`; known: o, lse\n"},
+      {"outputs o, lsee",
+       "t.tg:2:14: error: no output `lsee`; did you mean `lse`?\n"},
+      {"emit x = rowmax",
+       "t.tg:2:8: error: no output `x`; give its type to add "
+       "it, as in `emit x: f32[B,H,M] = ...`\n"},
+      {"emit x: f32[B,H] = rowmax",
+       "t.tg:2:8: error: `x` has 2 dims, but expected 3: `x: f32[B,H,M]`\n"},
+      {"emit x: f32[B,M,H] = rowmax",
+       "t.tg:2:17: error: expected `H` as axis 1 of `x`, but got `M`; write "
+       "`x: f32[B,H,M]`\n"
+       "t.tg:2:17: note: this is the logical order; strides at launch give the "
+       "layout\n"},
+      {"emit x: f64[B,H,M] = rowmax",
+       "t.tg:2:8: error: `x` holds f64, but floats of this item are f32, "
+       "because q is not f64\n"},
+      {"emit o = o emit o = 2.0 * o",
+       "t.tg:2:14: error: `emit o` is given twice\n"
+       "t.tg:2:3: note: first here\n"},
+      {"emit o: f32[B,H,M,E] = o",
+       "t.tg:2:8: error: output `o` has another type already\n"
+       "t.tg:1:62: note: declared here\n"},
+      {"emit lse = o", "t.tg:2:14: error: `o` is known in an output with "
+                       "extents [B,H,M,E] only\n"},
+      {"emit lse = lse * e", "t.tg:2:20: error: `e` is known in an output with "
+                             "extents [B,H,M,E] only\n"},
+      {"emit o = s", "t.tg:2:12: error: `s` is not known in an output, which "
+                     "is of a row, not of a key\n"},
+      {"emit o = o * f32(j)",
+       "t.tg:2:20: error: an output may not depend on the key position `j`\n"},
+      {"emit o = o * v[b,g,0,e]",
+       "t.tg:2:16: error: `v` cannot be read in an output; it sees o, lse, "
+       "rowmax, rowsum, indices, scalars and captured tensors\n"},
+      {"emit lse = h", "t.tg:2:14: error: expected f32, but got i32; write "
+                       "`f32(h)`\n"
+                       "t.tg:1:77: note: `lse` is declared here\n"},
+      {"emit n: i32[B,H,M] = rowsum",
+       "t.tg:2:24: error: expected i32, but got f32; write `i32(rowsum)`\n"
+       "t.tg:2:8: note: `n` is declared here\n"},
+      {"emit n: bool[B,H,M] = 1", "t.tg:2:25: error: expected bool, but got "
+                                  "i32 (value 1)\n"
+                                  "t.tg:2:8: note: `n` is declared here\n"},
+      {"emit x: f32 = rowmax", "t.tg:2:8: error: output `x` needs extents, as "
+                               "in `o: T[B,H,M,E]`\n"},
+      {"param e: f32 emit o = o * e",
+       "t.tg:2:9: error: `e` is the position in the head dim of v in an "
+       "attention item; choose another name\n"},
+      {"outputs o reduce sum(exp(s)) emit o = o * rowmax",
+       "t.tg:2:45: error: `reduce sum` defines no `rowmax`\n"},
+      {"schedule { block_m = 64, form = direct }", ""},
+      {"schedule { block_m = M }",
+       "t.tg:2:24: error: expected an integer, a bool or a word that is known "
+       "when the item is compiled\n"},
+      {"schedule block_m = 64",
+       "t.tg:2:12: error: expected `{` and fields, as in `schedule { block_m = "
+       "64 }`, but found `block_m`\n"},
+      {"emit o[i] = o",
+       "t.tg:2:3: error: `emit o[...]` is not supported yet\n"},
+  };
+  for (const Case &c : cases) {
+    Analysis a(itemWith(c.text));
+    EXPECT_EQ(headlines(a.diagnostics), c.messages) << c.text;
+    EXPECT_EQ(a.item != nullptr, !a.diagnostics.hasErrors()) << c.text;
+  }
+}
+
+TEST(Diagnostics, ExpressionsOfElements) {
+  const Case cases[] = {
+      {"mask any(t in 3.0: t == j)",
+       "t.tg:2:17: error: expected an integer extent, but got f32\n"},
+      {"mask any(t in i: t == j)",
+       "t.tg:2:17: error: the extent of `any` is of dims, statics and scalars, "
+       "but this changes from element to element\n"},
+      {"mask any(t in 3: t)", "t.tg:2:20: error: `any` takes bools, but got "
+                              "i32; write a comparison\n"},
+      {"score sum(t in 3: t == j)",
+       "t.tg:2:21: error: `sum` takes numbers, but got bool; write `i32(...)` "
+       "to count it as 0 or 1\n"},
+      {"mask any(j in 3: j == i)",
+       "t.tg:2:12: error: `j` is the key position in an attention item; choose "
+       "another name\n"},
+      {"param W: i32 mask any(W in 3: W == j)",
+       "t.tg:2:25: error: `W` is declared twice\n"
+       "t.tg:2:9: note: first here\n"},
+      {"mask any(t in 3: any(t in 3: t == j))",
+       "t.tg:2:24: error: `t` is declared twice\n"
+       "t.tg:2:12: note: first here\n"},
+      {"mask any(t in 3: t == j) && t > 1",
+       "t.tg:2:31: error: unknown name `t`; did you mean `T`?\n"},
+      {"mask anny(t in 3: t == j)",
+       "t.tg:2:8: error: `anny` does not reduce over `t in ...`; known: sum, "
+       "min, max, any, all; did you mean `any`?\n"},
+      {"require any(t in 3: t == M)",
+       "t.tg:2:11: error: a `require` is checked on the host, by arithmetic, "
+       "comparisons, logic, min, max and abs only\n"},
+      {"score s * random(1, 2, 3)",
+       "t.tg:2:13: error: `random` takes 5 arguments, but got 3\n"},
+      {"score s * random(1, 2, 3, 4, 5.0)",
+       "t.tg:2:32: error: `random` takes integers, but got f32\n"},
+      {"score exp(x = s)", "t.tg:2:9: error: `exp` takes its arguments in "
+                           "order, without names\n"},
+      {"score s - sum(s)", "t.tg:2:13: error: `sum` is for tiles of a "
+                           "`kernel`; over a bounded index write `sum(t in K: "
+                           "...)`\n"},
+      {"score cumsum(s, axis = 0)",
+       "t.tg:2:9: error: `cumsum` is for tiles of a `kernel`; an attention "
+       "item sees one (query, key, head)\n"},
+      {"score s + s[h - 1, i, j]",
+       "t.tg:2:13: error: a score sees one (query, key, head); what sees "
+       "several needs a `kernel`\n"},
+  };
+  for (const Case &c : cases) {
+    Analysis a(itemWith(c.text));
+    EXPECT_EQ(headlines(a.diagnostics), c.messages) << c.text;
+    EXPECT_EQ(a.item != nullptr, !a.diagnostics.hasErrors()) << c.text;
+  }
+}
+
+// The `fn`s begin in line 4.
+TEST(Diagnostics, Functions) {
+  struct FnCase {
+    const char *clauses, *fns, *messages;
+  };
+  const FnCase cases[] = {
+      {"score f(s)", "fn f(x) = x + y",
+       "t.tg:4:15: error: unknown name `y`; a `fn` sees its parameters and "
+       "`let`s only\n"
+       "t.tg:2:9: note: in this call of `f`\n"},
+      {"score f(s)", "fn f(x) = g(x) fn g(x) = x && true",
+       "t.tg:4:26: error: `&&` takes bools, but got f32; write a comparison\n"
+       "t.tg:4:11: note: in this call of `g`\n"
+       "t.tg:2:9: note: in this call of `f`\n"},
+      {"score f(s) score f(s) + 1.0", "fn f(x) = x + M",
+       "t.tg:4:15: error: unknown name `M`; a `fn` sees its parameters and "
+       "`let`s only\n"
+       "t.tg:2:9: note: in this call of `f`\n"},
+      {"param c: f32[H] score f(s, h)", "fn f(x, h) = x * c[h]",
+       "t.tg:4:18: error: unknown tensor `c`; a `fn` sees its parameters and "
+       "`let`s only\n"
+       "t.tg:2:25: note: in this call of `f`\n"},
+      {"score f(s)", "fn f(x) = f(x)",
+       "t.tg:4:11: error: `f` calls itself, but recursion is not in the "
+       "language\n"
+       "t.tg:4:4: note: `f` is defined here\n"
+       "t.tg:2:9: note: in this call of `f`\n"},
+      {"score f(s, s)", "fn f(x) = x",
+       "t.tg:2:9: error: `f` takes 1 argument, but got 2\n"
+       "t.tg:4:4: note: `f` is defined here\n"},
+      {"score f(x = s)", "fn f(x) = x",
+       "t.tg:2:9: error: `f` takes its arguments in order, without names\n"
+       "t.tg:4:4: note: `f` is defined here\n"},
+      {"score neer(s)", "fn near(x) = x",
+       "t.tg:2:9: error: unknown function `neer`; did you mean `near`?\n"},
+      {"score f(s)", "fn f(x: i32) = x",
+       "t.tg:2:11: error: parameter `x` of `f` is i32, but got f32\n"
+       "t.tg:4:6: note: declared here\n"},
+      {"score f(s)", "fn f(x: f32[4]) = x",
+       "t.tg:2:11: error: parameter `x` of `f` is a tile, which only a "
+       "`kernel` has\n"
+       "t.tg:4:6: note: declared here\n"},
+      {"score f(s)", "fn f(x: real) = x",
+       "t.tg:4:9: error: unknown element type `real`; known: bool i8 u8 i16 "
+       "i32 i64 f16 bf16 f32 f64\n"},
+      {"score s", "fn f(x, x) = x fn g(y) { let y = y return y }",
+       "t.tg:4:9: error: `x` is declared twice\n"
+       "t.tg:4:6: note: first here\n"
+       "t.tg:4:30: error: `y` is declared twice\n"
+       "t.tg:4:21: note: first here\n"},
+      {"score s", "fn exp(x) = x fn where(x) = x",
+       "t.tg:4:4: error: `exp` is a function of the language; choose another "
+       "name\n"
+       "t.tg:4:18: error: `where` is a function of the language; choose "
+       "another name\n"},
+      {"score s", "fn a(x) = x",
+       "t.tg:4:4: error: `a` is defined twice\n"
+       "t.tg:1:11: note: first here\n"},
+      {"score f(i)", "fn f(x) = x[0]",
+       "t.tg:4:11: error: `x` is no tensor, and takes no index\n"
+       "t.tg:2:9: note: in this call of `f`\n"},
+      {"score f(i)", "fn f(x) = x *",
+       "t.tg:4:14: error: expected an expression, but found the end of the "
+       "file\n"},
+      {"score f(s, s)", "fn f(x, y) { let i = x / y return z }",
+       "t.tg:4:35: error: unknown name `z`; a `fn` sees its parameters and "
+       "`let`s only\n"
+       "t.tg:2:9: note: in this call of `f`\n"},
+  };
+  for (const FnCase &c : cases) {
+    Analysis a(itemWith(c.clauses) + c.fns, "a");
+    EXPECT_EQ(headlines(a.diagnostics), c.messages)
+        << c.clauses << " " << c.fns;
+    EXPECT_EQ(a.item != nullptr, !a.diagnostics.hasErrors()) << c.fns;
+  }
+}
+
+// Each function calls the one before twice.
+TEST(Diagnostics, CallsAreLimited) {
+  std::string fns = "fn call0(x) = x\n";
+  for (int n = 1; n < 40; ++n) {
+    std::string before = "call" + std::to_string(n - 1) + "(x)";
+    fns +=
+        "fn call" + std::to_string(n) + "(x) = " + before + " + " + before + "\n";
+  }
+  Analysis a(itemWith("score call39(s)") + fns, "a");
+  EXPECT_FALSE(a.item);
+  EXPECT_NE(
+      a.messages().find("this item makes more than 10000 calls of functions"),
+      std::string::npos)
+      << a.messages();
+}
+
+TEST(Diagnostics, Groups) {
+  std::string base = itemWith("");
+  auto messages = [&](llvm::StringRef rest) {
+    Analysis a(base + rest.str(), "b");
+    EXPECT_FALSE(a.item);
+    return headlines(a.diagnostics);
+  };
+  EXPECT_EQ(messages("attention b = a with windw\n"
+                     "clauses window { param W: i32 mask i - j < W }"),
+            "t.tg:4:22: error: unknown group of clauses `windw`; did you mean "
+            "`window`?\n");
+  EXPECT_EQ(messages("attention b = a with f\nfn f(x) = x"),
+            "t.tg:4:22: error: expected a `clauses` group, but `f` is a `fn`\n"
+            "t.tg:5:4: note: defined here\n");
+  EXPECT_EQ(messages("attention b = a with w, w\nclauses w { mask i > j }"),
+            "t.tg:4:25: error: the clauses of `w` are taken twice\n");
+  EXPECT_EQ(messages("attention b = a with w { param W: f32 }\n"
+                     "clauses w { param W: i32 mask i - j < W }"),
+            "t.tg:4:32: error: `W` is declared twice\n"
+            "t.tg:5:19: note: first here\n");
+}
+
 TEST(Diagnostics, Files) {
   // The item to analyse is `a`, or the only one.
   const Case cases[] = {
@@ -465,8 +730,7 @@ TEST(Diagnostics, Files) {
        "T[B,H,M,E], lse: f32[B,H], x: f32[B]) { static D = 64, E = 64, T = "
        "bf16 }",
        "t.tg:1:77: error: `lse` has 2 dims, but expected 3: `lse: f32[B,H,M]`\n"
-       "t.tg:1:92: error: no output `x`; known: o, lse; others need `emit`, "
-       "which is not supported yet\n"},
+       "t.tg:1:92: error: `x` has 1 dims, but expected 3: `x: f32[B,H,M]`\n"},
       {"attention a(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: T) { "
        "static D = 64, E = 64, T = bf16 }",
        "t.tg:1:62: error: output `o` needs extents, as in `o: T[B,H,M,E]`\n"},
@@ -488,8 +752,7 @@ TEST(Diagnostics, Files) {
        "attention aaa(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: "
        "T[B,H,M,E]) { static D = 64, E = 64, T = bf16 }\n"
        "clauses paged { static PS = 16 }",
-       "t.tg:1:23: error: `clauses` groups are not supported yet\n"
-       "t.tg:2:25: error: `clauses` groups are not supported yet\n"},
+       "t.tg:1:23: error: the clauses of `paged` are taken twice\n"},
       {"attention a = b",
        "t.tg:1:15: error: unknown item `b`\n"
        "t.tg:1:16: error: expected `with`, but found the end of the file\n"},

@@ -163,27 +163,27 @@ TEST(Check, AcceptsARoundedAnswerAndSeesErrors) {
     Case c = makeCase(itemText("mask i + (N - M) >= j", type, 64),
                       {.sizes = sizes(2, 2, 1, 40, 50)});
     Reference reference = answer(c);
-    EXPECT_TRUE(checkO(reference, c.tensor("o")).ok);
-    EXPECT_TRUE(checkLse(reference, c.tensor("lse")).ok);
+    EXPECT_TRUE(checkOutput(reference, c.problem, 0).ok);
+    EXPECT_TRUE(checkOutput(reference, c.problem, 1).ok);
 
     // One element off by 3 %.
     Tensor &o = c.tensor("o");
     int64_t at = o.offsetOf({1, 1, 17, 5});
     double right = o.real(at);
     o.setReal(at, right + 0.03);
-    OutputCheck check = checkO(reference, o);
+    OutputCheck check = checkOutput(reference, c.problem, 0);
     EXPECT_FALSE(check.ok);
     EXPECT_EQ(check.firstWrong.substr(0, 16), "o[1, 1, 17, 5] i");
     EXPECT_GT(check.worst, 1);
     o.setReal(at, std::nan(""));
-    check = checkO(reference, o);
+    check = checkOutput(reference, c.problem, 0);
     EXPECT_FALSE(check.ok);
     EXPECT_EQ(check.nan, 1);
     o.setReal(at, right);
 
     Tensor &lse = c.tensor("lse");
     lse.setReal(3, lse.real(3) * (1 + 1e-5) + 1e-5);
-    EXPECT_FALSE(checkLse(reference, lse).ok);
+    EXPECT_FALSE(checkOutput(reference, c.problem, 1).ok);
   }
 }
 
@@ -191,11 +191,11 @@ TEST(Check, EmptyRowsAreExact) {
   Case c = makeCase(itemText("mask i + (N - M) >= j"),
                     {.sizes = sizes(1, 1, 1, 5, 2)});
   Reference reference = answer(c);
-  EXPECT_TRUE(checkO(reference, c.tensor("o")).ok);
+  EXPECT_TRUE(checkOutput(reference, c.problem, 0).ok);
   c.tensor("o").setReal(0, 1e-30);
-  EXPECT_FALSE(checkO(reference, c.tensor("o")).ok);
+  EXPECT_FALSE(checkOutput(reference, c.problem, 0).ok);
   c.tensor("lse").setReal(0, -1e30);
-  EXPECT_FALSE(checkLse(reference, c.tensor("lse")).ok);
+  EXPECT_FALSE(checkOutput(reference, c.problem, 1).ok);
 }
 
 TEST(Check, TheLimitIsThatOfAPlainImplementation) {
@@ -207,7 +207,7 @@ TEST(Check, TheLimitIsThatOfAPlainImplementation) {
     Case c =
         makeCase(itemText("", type, 64), {.sizes = sizes(1, 1, 1, 64, 64)});
     Reference reference = answer(c);
-    OutputCheck check = checkO(reference, c.tensor("o"));
+    OutputCheck check = checkOutput(reference, c.problem, 0);
     EXPECT_GT(check.limit, low) << type;
     EXPECT_LT(check.limit, high) << type;
     EXPECT_LT(check.relL2Limit, 8 * high) << type;
