@@ -15,7 +15,7 @@ OPTIONS = ["-D", "D=64", "-D", "E=64"]
 STAGES = [
     ("attention", 60, """The front end (`lang/`) resolves names and types and emits the whole problem as one op. Scale, score and mask are regions of scalar code of one
 element. A kernel's arguments carry the names that the launch binds: tensors, scalars, dims. Nothing downstream sees the surface syntax."""),
-    ("tile", 200, """`tegula-choose-schedule` sets the schedule, `tegula-decompose` writes the program of one block of query rows, `tegula-rotate-loop` moves the scores of
+    ("tile", 200, """`tegula-choose-schedule` sets the schedule, `tegula-decompose` writes the program of one block of query rows, `tegula-bound-masks` moves the loop's ends to the keys that the mask lets pass and tests only blocks that it can hide from, `tegula-rotate-loop` moves the scores of
 the next block above the output product of this one, `tegula-expand-softmax` writes out the online softmax. Tiles are tensors; masks stay scalar code.
 Every target starts from such a program: the CPU branches off here (`passes/cpu`)."""),
     ("warp", 260, """`tegula-assign-layouts` cuts row tiles into the 64 rows of a warpgroup, `tegula-partition-roles` splits the program into a producer that fills rings and

@@ -32,6 +32,22 @@ def DecomposePass : Pass<"tegula-decompose", "::tegula::tile::KernelOp"> {
   let statistics = [Statistic<"folded", "scales-folded", "scales folded into the softmax">];
 }
 
+//===-- mask (on tile programs) -------------------------------------------------------------------===//
+
+def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {
+  let summary = "visits only the blocks of keys that a mask can let pass, and tests only those that it can hide from";
+  let description = [{
+    Reads the region of each `tile.mask` over the box of a block: integers as intervals, conditions as false, true or unknown. Where the region bounds the key by conjunctions and
+    disjunctions of comparisons that are linear in it, the loop's ends move inward, in whole blocks; the select of scores stands under `scf.if` on a scalar test that is
+    false where every pair of the block is visible. Nothing is assumed of what it cannot read: such blocks are visited and tested. The ends move only if a hidden block
+    leaves the loop's state as it is. Runs before the loop is rotated, on programs written by hand like on decomposed ones.
+
+    Example: under `i + (N - M) >= j` the loop ends at `min(N, m0 + 127 + (N - M) + 1)`, and the test is `m0 + (N - M) < n + 127`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"bounded", "loop-ends-moved", "loop ends moved">, Statistic<"guarded", "selects-guarded", "selects under a test">];
+}
+
 //===-- schedule (on tile programs) ---------------------------------------------------------------===//
 
 def RotateLoopPass : Pass<"tegula-rotate-loop", "::tegula::tile::KernelOp"> {

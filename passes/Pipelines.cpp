@@ -28,6 +28,7 @@ void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options
   choice.overrides.assign(options.schedule.begin(), options.schedule.end());
   kernel.addPass(createChooseSchedulePass(choice));
   kernel.addPass(createDecomposePass());
+  kernel.addPass(createBoundMasksPass());
   kernel.addPass(createRotateLoopPass());
   kernel.addPass(createExpandSoftmaxPass());
   pm.addPass(createCanonicalizerPass());

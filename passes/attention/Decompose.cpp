@@ -138,24 +138,10 @@ private:
     return score;
   }
 
-  /// Hidden scores become -inf. Without a user's mask only a block that reaches past the last key has any.
+  /// Hidden scores become -inf.
   Value mask(Value scores, Value key) {
-    auto select = [&]() -> Value {
-      Value keep = keepTile(key);
-      Value hidden = splat({blockM, blockN}, -std::numeric_limits<double>::infinity());
-      return arith::SelectOp::create(b, loc, keep, scores, hidden);
-    };
-    if (!isAlwaysTrue(op.getMask()))
-      return select();
-    Value end = arith::AddIOp::create(b, loc, key, constant(blockN));
-    Value partial = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, end, op.getKeys());
-    auto choice = scf::IfOp::create(b, loc, TypeRange{scores.getType()}, partial, /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(choice.thenBlock());
-    scf::YieldOp::create(b, loc, select());
-    b.setInsertionPointToStart(choice.elseBlock());
-    scf::YieldOp::create(b, loc, scores);
-    return choice.getResult(0);
+    Value keep = keepTile(key);
+    return arith::SelectOp::create(b, loc, keep, scores, splat({blockM, blockN}, -std::numeric_limits<double>::infinity()));
   }
 
   Value keepTile(Value key) {

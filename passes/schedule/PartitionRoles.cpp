@@ -214,7 +214,7 @@ private:
       });
       return success(result != nullptr);
     }
-    bool scalar = op.getNumRegions() == 0 && isMemoryEffectFree(&op) && llvm::none_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
+    bool scalar = op.getNumRegions() == 0 && (isMemoryEffectFree(&op) || isa<tile::LookupOp>(op)) && llvm::none_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
                   llvm::all_of(op.getOperands(), [&](Value operand) { return map.contains(operand); });
     if (scalar && !isa<warp::WarpgroupOp>(op))
       b.clone(op, map);

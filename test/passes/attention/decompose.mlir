@@ -7,7 +7,7 @@
 #direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
 #lazy = #tile.schedule<form = direct, block_m = 128, block_n = 48, consumers = 2, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 8>
 
-// A constant scale under an identity score is folded into the softmax; a mask that is always true leaves the bound alone, on the last block.
+// A constant scale under an identity score is folded into the softmax; a mask that is always true leaves the bound alone.
 // CHECK-LABEL: tile.kernel @folded
 // CHECK-SAME: %[[Q:[^ ]+]]: memref<{{[^>]*>>}}, %[[K:[^ ]+]]: memref<{{.*}} %[[B:[^ ]+]]: i64, %[[H:[^ ]+]]: i64, %[[G:[^ ]+]]: i64, %[[M:[^ ]+]]: i64, %[[N:[^ ]+]]: i64)
 // CHECK-SAME: schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16
@@ -22,14 +22,11 @@ tile.kernel @folded(%q: !q, %k: !q, %v: !v, %o: !v, %l: !lse, %B: i64, %H: i64, 
   // CHECK-NEXT: %[[KT:.*]] = tile.load %[[K]][%[[ID]]#2, %[[KV]], %[[J]], %[[ZERO]]] axes [2, 3] : {{.*}} -> tensor<16x64xf16>
   // CHECK-NEXT: %[[S:.*]] = tile.dot %[[QT]], %[[KT]] transpose_b
   // CHECK-NOT: tile.score
-  // CHECK: %[[PAST:.*]] = arith.cmpi sgt, %{{.*}}, %[[N]] : i64
-  // CHECK-NEXT: %[[X:.*]] = scf.if %[[PAST]]
-  // CHECK: tile.mask rows(%[[ROW]]) cols(%[[J]])
+  // CHECK: %[[KEEP:.*]] = tile.mask rows(%[[ROW]]) cols(%[[J]])
   // CHECK-NEXT: ^bb0(%{{.*}}: i64, %[[COL:.*]]: i64):
   // CHECK-NEXT: %[[EXISTS:.*]] = arith.cmpi slt, %[[COL]], %[[N]]
   // CHECK-NEXT: tile.yield %[[EXISTS]]
-  // CHECK: else
-  // CHECK-NEXT: scf.yield %[[S]]
+  // CHECK: %[[X:.*]] = arith.select %[[KEEP]], %[[S]], %{{.*}} : tensor<64x16xi1>, tensor<64x16xf32>
   // CHECK: %[[P:.*]], %[[MAX1:.*]], %[[SUM1:.*]], %[[A:.*]] = tile.online_softmax %[[X]], %[[MAX]], %[[SUM]] scale 2.500000e-01 :
   // CHECK-NEXT: %[[OLD:.*]] = tile.scale_rows %[[ACC]], %[[A]]
   // CHECK-NEXT: %[[W:.*]] = arith.truncf %[[P]] : tensor<64x16xf32> to tensor<64x16xf16>

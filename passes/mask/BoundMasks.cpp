@@ -1,0 +1,154 @@
+// tegula-bound-masks: from the expression of a mask, which blocks of keys to visit and which of them to test.
+//
+// In: a loop over blocks of keys whose scores are selected by a tile.mask. Out: loop bounds outside which the mask holds for no pair, and the
+// select under a test that is false where it holds for every pair of the block. The one idea: the mask is evaluated abstractly over the block's box, as
+// scalar code (see BoxEvaluator.h), so that nothing is tabulated on the host and nothing depends on the mask's spelling.
+#include "passes/Passes.h"
+#include "passes/mask/BoxEvaluator.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+
+namespace tegula {
+#define GEN_PASS_DEF_BOUNDMASKSPASS
+#include "passes/Passes.h.inc"
+} // namespace tegula
+
+using namespace mlir;
+using namespace tegula;
+using namespace tegula::tile;
+
+namespace {
+
+/// A select of visible scores in the body of a block loop.
+struct MaskedScores {
+  ForBlocksOp loop;
+  MaskOp mask;
+  arith::SelectOp select;
+
+  int64_t rows() { return mask.getKeep().getType().getDimSize(0); }
+  int64_t columns() { return mask.getKeep().getType().getDimSize(1); }
+};
+
+std::optional<MaskedScores> match(arith::SelectOp select) {
+  auto mask = select.getCondition().getDefiningOp<MaskOp>();
+  auto loop = dyn_cast<ForBlocksOp>(select->getParentOp());
+  SplatElementsAttr hidden;
+  if (!mask || !loop || mask->getParentOp() != loop || mask.getCols() != loop.getInductionVar() || loop.getBody().isAncestor(mask.getRows().getParentRegion()) ||
+      !matchPattern(select.getFalseValue(), m_Constant(&hidden)))
+    return std::nullopt;
+  return MaskedScores{loop, mask, select};
+}
+
+/// Whether the loop does nothing for a block whose scores are all hidden: its state is that of one online softmax over these scores alone.
+bool isIdentityWhereHidden(MaskedScores found) {
+  if (!matchPattern(found.select.getFalseValue(), m_NegInfFloat()) || found.loop.getNumResults() != 3)
+    return false;
+  if (!found.select->hasOneUse())
+    return false;
+  auto softmax = dyn_cast<OnlineSoftmaxOp>(*found.select->getUsers().begin());
+  if (!softmax || softmax.getScores() != found.select.getResult())
+    return false;
+  Operation *yield = found.loop.getBody().front().getTerminator();
+  for (auto [argument, next] : llvm::zip(found.loop.getIterArgs(), yield->getOperands())) {
+    if ((argument == softmax.getMax() && next == softmax.getNewMax()) || (argument == softmax.getSum() && next == softmax.getNewSum()))
+      continue;
+    auto dot = next.getDefiningOp<DotOp>();
+    auto rescaled = dot && dot.getAcc() ? dot.getAcc().getDefiningOp<ScaleRowsOp>() : ScaleRowsOp();
+    if (!rescaled || rescaled.getTile() != argument || rescaled.getFactors() != softmax.getRescale())
+      return false;
+  }
+  return true;
+}
+
+struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
+  void runOnOperation() override {
+    DenseMap<Value, IndexRange> known;
+    for (BlockArgument argument : getOperation().getArguments())
+      if (getOperation().getArgAttr(argument.getArgNumber(), "tile.dim"))
+        known[argument] = {0, maxDim};
+    getOperation()->walk([&](ProgramIdOp id) {
+      for (Value index : id.getIndices())
+        known[index] = {0, maxIndex};
+    });
+    SmallVector<MaskedScores> all;
+    getOperation()->walk([&](arith::SelectOp select) {
+      if (std::optional<MaskedScores> found = match(select))
+        all.push_back(*found);
+    });
+    for (MaskedScores &found : all) {
+      IndexRanges ranges(known);
+      std::optional<IndexRange> rows = ranges.of(found.mask.getRows()), lower = ranges.of(found.loop.getLower()),
+                                upper = ranges.of(found.loop.getUpper());
+      if (!rows || !lower || !upper || rows->high > INT64_MAX / 2 || upper->high > INT64_MAX / 2)
+        continue; // where rows and keys can be anything, nothing is known
+      Region &region = found.mask.getBody();
+      ranges.set(region.getArgument(0), {rows->low, rows->high + found.rows()});
+      ranges.set(region.getArgument(1), {lower->low, std::max(lower->low, upper->high) + found.columns()});
+      if (isIdentityWhereHidden(found))
+        tighten(found, ranges);
+      guard(found, ranges);
+    }
+  }
+
+private:
+  static constexpr int64_t maxDim = int64_t(1) << 29;   ///< launches refuse more
+  static constexpr int64_t maxIndex = int64_t(1) << 31; ///< of a grid axis
+
+  static Interval span(OpBuilder &b, Location loc, Value first, int64_t count) {
+    Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(count - 1));
+    return {first, b.createOrFold<arith::AddIOp>(loc, first, offset)};
+  }
+
+  Value condition(MaskedScores found) { return found.mask.getBody().front().getTerminator()->getOperand(0); }
+
+  /// Moves the loop's ends to the keys that some row of the program can see, in whole blocks.
+  void tighten(MaskedScores found, IndexRanges &ranges) {
+    OpBuilder b(found.loop);
+    Location loc = found.mask.getLoc();
+    Region &region = found.mask.getBody();
+    BoxEvaluator box(b, loc, region, ranges);
+    box.set(region.getArgument(0), span(b, loc, found.mask.getRows(), found.rows()));
+    KeyBounds keys = box.keyBounds(condition(found), region.getArgument(1));
+    Value lower = found.loop.getLower();
+    if (keys.upper) {
+      found.loop.getUpperMutable().assign(b.createOrFold<arith::MinSIOp>(loc, found.loop.getUpper(), keys.upper));
+      ++bounded;
+    }
+    if (keys.lower) {
+      Value step = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(found.loop.getStep()));
+      Value zero = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
+      Value skipped = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::SubIOp>(loc, keys.lower, lower), zero);
+      Value blocks = b.createOrFold<arith::DivSIOp>(loc, skipped, step);
+      found.loop.getLowerMutable().assign(b.createOrFold<arith::AddIOp>(loc, lower, b.createOrFold<arith::MulIOp>(loc, blocks, step)));
+      ++bounded;
+    }
+  }
+
+  /// Puts mask and select under a test of the block.
+  void guard(MaskedScores found, IndexRanges &ranges) {
+    OpBuilder b(found.select);
+    Location loc = found.mask.getLoc();
+    Region &region = found.mask.getBody();
+    BoxEvaluator box(b, loc, region, ranges);
+    box.set(region.getArgument(0), span(b, loc, found.mask.getRows(), found.rows()));
+    box.set(region.getArgument(1), span(b, loc, found.mask.getCols(), found.columns()));
+    Value full = box.truth(condition(found)).all;
+    if (!full || matchPattern(full, m_Zero()))
+      return;
+    Value partial = b.createOrFold<arith::XOrIOp>(loc, full, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)));
+    auto branch = scf::IfOp::create(b, loc, TypeRange{found.select.getType()}, partial, /*withElseRegion=*/true);
+    found.select.replaceAllUsesWith(branch.getResult(0));
+    if (found.mask->hasOneUse())
+      found.mask->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+    found.select->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+    b.setInsertionPointToEnd(branch.thenBlock());
+    scf::YieldOp::create(b, loc, found.select.getResult());
+    b.setInsertionPointToEnd(branch.elseBlock());
+    scf::YieldOp::create(b, loc, found.select.getTrueValue());
+    ++guarded;
+  }
+};
+
+} // namespace

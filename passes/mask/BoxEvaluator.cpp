@@ -1,0 +1,261 @@
+// Interval arithmetic and three-valued logic as scalar code.
+#include "passes/mask/BoxEvaluator.h"
+
+#include "dialect/tile/TileDialect.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace tegula;
+
+using arith::CmpIPredicate;
+
+Value BoxEvaluator::constant(int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
+Value BoxEvaluator::flag(bool value) { return arith::ConstantOp::create(b, loc, b.getBoolAttr(value)); }
+
+bool BoxEvaluator::isFromAbove(Value value) const { return !region.isAncestor(value.getParentRegion()); }
+
+Value BoxEvaluator::oneValue(Value value) {
+  if (isFromAbove(value))
+    return value;
+  if (auto it = values.find(value); it != values.end())
+    return it->second;
+  Value result;
+  if (auto it = intervals.find(value); it != intervals.end() && isa<BlockArgument>(value)) {
+    result = it->second.isOneValue() ? it->second.low : Value();
+  } else if (Operation *op = value.getDefiningOp(); op && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
+                                                    (isMemoryEffectFree(op) || isa<tile::LookupOp>(op))) {
+    IRMapping map;
+    bool isOne = llvm::all_of(op->getOperands(), [&](Value operand) {
+      Value one = oneValue(operand);
+      map.map(operand, one);
+      return one != nullptr;
+    });
+    if (isOne)
+      result = b.clone(*op, map)->getResult(0);
+  }
+  return values[value] = result;
+}
+
+//===-- integers ----------------------------------------------------------------------------------===//
+
+Interval BoxEvaluator::interval(Value value) {
+  if (!value.getType().isInteger(64) && !value.getType().isInteger(32))
+    return {};
+  if (auto it = intervals.find(value); it != intervals.end())
+    return it->second;
+  Interval result;
+  if (Value one = oneValue(value)) {
+    Value wide = value.getType().isInteger(64) ? one : b.createOrFold<arith::ExtSIOp>(loc, b.getI64Type(), one);
+    result = {wide, wide};
+  } else if (Operation *op = value.getDefiningOp()) {
+    // The range proves that nothing wraps in the value's own type, for every launch.
+    std::optional<IndexRange> range = ranges.of(value);
+    if (range && (value.getType().isInteger(64) || range->fitsI32()))
+      result = computeInterval(op);
+  }
+  return intervals[value] = result;
+}
+
+Interval BoxEvaluator::computeInterval(Operation *op) {
+  if (isa<arith::ExtSIOp, arith::TruncIOp>(op)) // a truncation keeps what fits, which the range has proved
+    return interval(op->getOperand(0));
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    Interval x = interval(select.getTrueValue()), y = interval(select.getFalseValue());
+    if (!x || !y)
+      return {};
+    if (Value condition = oneValue(select.getCondition()))
+      return {b.createOrFold<arith::SelectOp>(loc, condition, x.low, y.low), b.createOrFold<arith::SelectOp>(loc, condition, x.high, y.high)};
+    return {make<arith::MinSIOp>(x.low, y.low), make<arith::MaxSIOp>(x.high, y.high)};
+  }
+  if (op->getNumOperands() != 2)
+    return {};
+  Interval x = interval(op->getOperand(0)), y = interval(op->getOperand(1));
+  if (!x || !y)
+    return {};
+  if (isa<arith::AddIOp>(op))
+    return {make<arith::AddIOp>(x.low, y.low), make<arith::AddIOp>(x.high, y.high)};
+  if (isa<arith::SubIOp>(op))
+    return {make<arith::SubIOp>(x.low, y.high), make<arith::SubIOp>(x.high, y.low)};
+  if (isa<arith::MinSIOp>(op))
+    return {make<arith::MinSIOp>(x.low, y.low), make<arith::MinSIOp>(x.high, y.high)};
+  if (isa<arith::MaxSIOp>(op))
+    return {make<arith::MaxSIOp>(x.low, y.low), make<arith::MaxSIOp>(x.high, y.high)};
+  if (isa<arith::MulIOp>(op)) {
+    Value corners[] = {make<arith::MulIOp>(x.low, y.low), make<arith::MulIOp>(x.low, y.high), make<arith::MulIOp>(x.high, y.low),
+                       make<arith::MulIOp>(x.high, y.high)};
+    Interval result{corners[0], corners[0]};
+    for (Value corner : corners)
+      result = {make<arith::MinSIOp>(result.low, corner), make<arith::MaxSIOp>(result.high, corner)};
+    return result;
+  }
+  std::optional<IndexRange> divisor = ranges.of(op->getOperand(1));
+  if (isa<arith::FloorDivSIOp>(op) && divisor && divisor->low > 0 && y.isOneValue())
+    return {make<arith::FloorDivSIOp>(x.low, y.low), make<arith::FloorDivSIOp>(x.high, y.low)};
+  return {};
+}
+
+//===-- conditions --------------------------------------------------------------------------------===//
+
+Truth BoxEvaluator::truth(Value value) {
+  if (auto it = truths.find(value); it != truths.end())
+    return it->second;
+  Truth result;
+  if (Value one = oneValue(value))
+    result = {one, one};
+  else if (Operation *op = value.getDefiningOp())
+    result = computeTruth(op);
+  return truths[value] = result;
+}
+
+Truth BoxEvaluator::computeTruth(Operation *op) {
+  if (isa<arith::CmpIOp>(op))
+    return compare(op);
+  auto negated = [&](Value x) { return x ? make<arith::XOrIOp>(x, flag(true)) : Value(); };
+  if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One())) {
+    Truth x = truth(op->getOperand(0));
+    return {negated(x.all), negated(x.some)};
+  }
+  if (isa<arith::AndIOp, arith::OrIOp>(op)) {
+    Truth x = truth(op->getOperand(0)), y = truth(op->getOperand(1));
+    // Where a flag is not known, the other one decides what it can.
+    auto either = [&](Value p, Value q) { return p && q ? make<arith::OrIOp>(p, q) : p ? p : q; };
+    auto both = [&](Value p, Value q) { return p && q ? make<arith::AndIOp>(p, q) : p ? p : q; };
+    auto needBoth = [&](Value p, Value q, bool isAnd) -> Value {
+      return p && q ? (isAnd ? make<arith::AndIOp>(p, q) : make<arith::OrIOp>(p, q)) : Value();
+    };
+    if (isa<arith::AndIOp>(op))
+      return {both(x.some, y.some), needBoth(x.all, y.all, true)};
+    return {needBoth(x.some, y.some, false), either(x.all, y.all)};
+  }
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    Truth x = truth(select.getTrueValue()), y = truth(select.getFalseValue());
+    return {x.some && y.some ? make<arith::OrIOp>(x.some, y.some) : Value(), x.all && y.all ? make<arith::AndIOp>(x.all, y.all) : Value()};
+  }
+  return {};
+}
+
+Truth BoxEvaluator::compare(Operation *op) {
+  auto cmp = cast<arith::CmpIOp>(op);
+  Interval x = interval(cmp.getLhs()), y = interval(cmp.getRhs());
+  if (!x || !y)
+    return {};
+  auto test = [&](CmpIPredicate predicate, Value p, Value q) { return b.createOrFold<arith::CmpIOp>(loc, predicate, p, q); };
+  switch (cmp.getPredicate()) {
+  case CmpIPredicate::slt:
+  case CmpIPredicate::sle:
+    return {test(cmp.getPredicate(), x.low, y.high), test(cmp.getPredicate(), x.high, y.low)};
+  case CmpIPredicate::sgt:
+  case CmpIPredicate::sge:
+    return {test(cmp.getPredicate(), x.high, y.low), test(cmp.getPredicate(), x.low, y.high)};
+  case CmpIPredicate::eq:
+  case CmpIPredicate::ne: {
+    Value meet = make<arith::AndIOp>(test(CmpIPredicate::sle, x.low, y.high), test(CmpIPredicate::sle, y.low, x.high));
+    // All pairs are equal where the largest of each is at most the smallest of the other.
+    Value same = make<arith::AndIOp>(test(CmpIPredicate::sle, x.high, y.low), test(CmpIPredicate::sle, y.high, x.low));
+    if (cmp.getPredicate() == CmpIPredicate::eq)
+      return {meet, same};
+    return {make<arith::XOrIOp>(same, flag(true)), make<arith::XOrIOp>(meet, flag(true))};
+  }
+  default:
+    return {};
+  }
+}
+
+//===-- bounds of keys ----------------------------------------------------------------------------===//
+
+std::optional<BoxEvaluator::Linear> BoxEvaluator::linear(Value value, Value key) {
+  if (value == key)
+    return Linear{1, {constant(0), constant(0)}};
+  // Far enough from the ends of i64 that the difference of two such values, and a slack, stay inside.
+  constexpr int64_t limit = int64_t(1) << 61;
+  std::optional<IndexRange> range = ranges.of(value);
+  if (!range || range->low < -limit || range->high > limit || (value.getType().isInteger(32) && !range->fitsI32()))
+    return std::nullopt;
+  if (Interval known = interval(value))
+    return Linear{0, known};
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return std::nullopt;
+  if (isa<arith::ExtSIOp, arith::TruncIOp>(op))
+    return linear(op->getOperand(0), key);
+  if (isa<arith::AddIOp, arith::SubIOp>(op)) {
+    auto x = linear(op->getOperand(0), key), y = linear(op->getOperand(1), key);
+    if (!x || !y)
+      return std::nullopt;
+    if (isa<arith::AddIOp>(op))
+      return Linear{x->coefficient + y->coefficient, {make<arith::AddIOp>(x->rest.low, y->rest.low), make<arith::AddIOp>(x->rest.high, y->rest.high)}};
+    return Linear{x->coefficient - y->coefficient, {make<arith::SubIOp>(x->rest.low, y->rest.high), make<arith::SubIOp>(x->rest.high, y->rest.low)}};
+  }
+  APInt factor;
+  if (isa<arith::MulIOp>(op) && matchPattern(op->getOperand(1), m_ConstantInt(&factor)) && factor.sgt(0) && factor.getActiveBits() < 31) {
+    auto x = linear(op->getOperand(0), key);
+    if (!x)
+      return std::nullopt;
+    Value by = constant(factor.getSExtValue());
+    return Linear{x->coefficient * factor.getSExtValue(), {make<arith::MulIOp>(x->rest.low, by), make<arith::MulIOp>(x->rest.high, by)}};
+  }
+  return std::nullopt;
+}
+
+/// Keys for which `left + slack <= right` for some element: with `c` the key's coefficient on the right less that on the left,
+/// c * key >= left.low - right.high + slack.
+KeyBounds BoxEvaluator::atMost(const Linear &left, const Linear &right, int64_t slack) {
+  int64_t c = right.coefficient - left.coefficient;
+  if (c == 0)
+    return {};
+  Value least = make<arith::AddIOp>(make<arith::SubIOp>(left.rest.low, right.rest.high), constant(slack));
+  Value zero = constant(0);
+  if (c > 0) // key >= ceil(least / c)
+    return {make<arith::SubIOp>(zero, make<arith::FloorDivSIOp>(make<arith::SubIOp>(zero, least), constant(c))), {}};
+  // key <= floor(-least / -c)
+  return {{}, make<arith::AddIOp>(make<arith::FloorDivSIOp>(make<arith::SubIOp>(zero, least), constant(-c)), constant(1))};
+}
+
+/// Of two conditions that must both hold, or of which either may.
+KeyBounds BoxEvaluator::join(KeyBounds x, KeyBounds y, bool both) {
+  KeyBounds result;
+  if (both) {
+    result.lower = x.lower && y.lower ? make<arith::MaxSIOp>(x.lower, y.lower) : x.lower ? x.lower : y.lower;
+    result.upper = x.upper && y.upper ? make<arith::MinSIOp>(x.upper, y.upper) : x.upper ? x.upper : y.upper;
+  } else {
+    result.lower = x.lower && y.lower ? make<arith::MinSIOp>(x.lower, y.lower) : Value();
+    result.upper = x.upper && y.upper ? make<arith::MaxSIOp>(x.upper, y.upper) : Value();
+  }
+  return result;
+}
+
+KeyBounds BoxEvaluator::keyBounds(Value condition, Value key, bool negated) {
+  Operation *op = isFromAbove(condition) ? nullptr : condition.getDefiningOp();
+  if (!op)
+    return {};
+  if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One()))
+    return keyBounds(op->getOperand(0), key, !negated);
+  if (isa<arith::AndIOp, arith::OrIOp>(op))
+    return join(keyBounds(op->getOperand(0), key, negated), keyBounds(op->getOperand(1), key, negated), isa<arith::AndIOp>(op) != negated);
+  if (auto select = dyn_cast<arith::SelectOp>(op))
+    return join(keyBounds(select.getTrueValue(), key, negated), keyBounds(select.getFalseValue(), key, negated), /*both=*/false);
+  auto cmp = dyn_cast<arith::CmpIOp>(op);
+  if (!cmp)
+    return {};
+  CmpIPredicate predicate = negated ? arith::invertPredicate(cmp.getPredicate()) : cmp.getPredicate();
+  auto x = linear(cmp.getLhs(), key), y = linear(cmp.getRhs(), key);
+  if (!x || !y)
+    return {};
+  switch (predicate) {
+  case CmpIPredicate::slt:
+    return atMost(*x, *y, 1);
+  case CmpIPredicate::sle:
+    return atMost(*x, *y, 0);
+  case CmpIPredicate::sgt:
+    return atMost(*y, *x, 1);
+  case CmpIPredicate::sge:
+    return atMost(*y, *x, 0);
+  case CmpIPredicate::eq:
+    return join(atMost(*x, *y, 0), atMost(*y, *x, 0), /*both=*/true);
+  default:
+    return {};
+  }
+}

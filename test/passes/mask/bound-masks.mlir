@@ -1,0 +1,126 @@
+// RUN: tegula-opt %s --pass-pipeline='builtin.module(tile.kernel(tegula-bound-masks),canonicalize,cse)' --split-input-file | FileCheck %s
+
+// Bottom-right causal: the loop ends after the last key of the last row, in whole blocks; a block is tested only where the first row does not see its last key.
+!q = memref<?x64xf16, strided<[?, ?]>>
+// CHECK-LABEL: tile.kernel @causal
+// CHECK-SAME: %[[M:[^ ]*]]: i64 {tile.dim = "M"}, %[[N:[^ ]*]]: i64 {tile.dim = "N"}
+tile.kernel @causal(%k: !q, %v: !q, %S: memref<?x?xf32>, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) {
+  %c128 = arith.constant 128 : i64
+  %c0 = arith.constant 0 : i64
+  %tiles = arith.ceildivsi %M, %c128 : i64
+  %t = tile.program_id of (%tiles) : i64
+  // CHECK: %[[ROW:.*]] = arith.muli
+  %row = arith.muli %t, %c128 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<128xf32>
+  %l0 = arith.constant dense<0.0> : tensor<128xf32>
+  %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<128x32xf32>
+  // CHECK-DAG: %[[LASTROW:.*]] = arith.addi %[[ROW]], %c127
+  // CHECK-DAG: %[[SHIFT:.*]] = arith.subi %[[N]], %[[M]] : i64
+  // CHECK: %[[LASTKEY:.*]] = arith.addi %[[LASTROW]], %[[SHIFT]]
+  // CHECK: %[[END:.*]] = arith.addi %[[LASTKEY]], %c1
+  // CHECK: %[[VISIBLE:.*]] = arith.minsi %{{.*}}, %{{.*}} : i64
+  // CHECK: %[[UPPER:.*]] = arith.minsi %[[N]], %[[VISIBLE]] : i64
+  // CHECK: tile.for_blocks %[[J:[^ ]*]] = %{{.*}} to %[[UPPER]] step 32
+  %r:3 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
+    %s = tile.load %S[%row, %n] axes [0, 1] : memref<?x?xf32> -> tensor<128x32xf32>
+    %keep = tile.mask rows(%row) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %exists = arith.cmpi slt, %j, %N : i64
+      %shift = arith.subi %N, %M : i64
+      %last = arith.addi %i, %shift : i64
+      %sees = arith.cmpi sge, %last, %j : i64
+      %both = arith.andi %sees, %exists : i1
+      tile.yield %both : i1
+    } : tensor<128x32xi1>
+    // CHECK: %[[FULL:.*]] = arith.andi %{{.*}}, %{{.*}} : i1
+    // CHECK: %[[X:.*]] = scf.if %[[FULL]]
+    // CHECK-NEXT: scf.yield %[[S:.*]] :
+    // CHECK: else
+    // CHECK: %[[KEEP:.*]] = tile.mask rows(%[[ROW]]) cols(%[[J]])
+    // CHECK: arith.select %[[KEEP]], %[[S]]
+    // CHECK: tile.online_softmax %[[X]]
+    %x = arith.select %keep, %s, %hidden : tensor<128x32xi1>, tensor<128x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 1.0 : tensor<128x32xf32>, tensor<128xf32>
+    %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
+    %w = arith.truncf %p : tensor<128x32xf32> to tensor<128x32xf16>
+    %vt = tile.load %v[%n, %c0] axes [0, 1] : !q -> tensor<32x64xf16>
+    %u2 = tile.dot %w, %vt acc(%u1 : tensor<128x64xf32>) : tensor<128x32xf16>, tensor<32x64xf16> -> tensor<128x64xf32>
+    tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
+  }
+  tile.store %r#0, %S[%row, %c0] axes [0] : tensor<128xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// A window moves the lower end too; `!` and multiples of the key are no obstacle; a disjunction takes the wider end.
+!v = memref<?x64xf16, strided<[?, ?]>>
+// CHECK-LABEL: tile.kernel @window
+tile.kernel @window(%v: !v, %S: memref<?x?xf32>, %W: i32 {tile.name = "W"}, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) {
+  %c128 = arith.constant 128 : i64
+  %c0 = arith.constant 0 : i64
+  %tiles = arith.ceildivsi %M, %c128 : i64
+  %t = tile.program_id of (%tiles) : i64
+  %row = arith.muli %t, %c128 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<128xf32>
+  %l0 = arith.constant dense<0.0> : tensor<128xf32>
+  %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<128x32xf32>
+  // CHECK: arith.floordivsi
+  // CHECK: %[[SKIPPED:.*]] = arith.maxsi
+  // CHECK: %[[BLOCKS:.*]] = arith.divsi %[[SKIPPED]], %c32
+  // CHECK: %[[LOWER:.*]] = arith.muli %[[BLOCKS]], %c32
+  // CHECK: tile.for_blocks %{{.*}} = %[[LOWER]] to
+  %r:3 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
+    %s = tile.load %S[%row, %n] axes [0, 1] : memref<?x?xf32> -> tensor<128x32xf32>
+    %keep = tile.mask rows(%row) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %true = arith.constant true
+      %two = arith.constant 2 : i64
+      %w = arith.extsi %W : i32 to i64
+      %low = arith.subi %i, %w : i64
+      %j2 = arith.muli %j, %two : i64
+      %low2 = arith.muli %low, %two : i64
+      %outside = arith.cmpi slt, %j2, %low2 : i64
+      %inside = arith.xori %outside, %true : i1
+      tile.yield %inside : i1
+    } : tensor<128x32xi1>
+    %x = arith.select %keep, %s, %hidden : tensor<128x32xi1>, tensor<128x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 1.0 : tensor<128x32xf32>, tensor<128xf32>
+    %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
+    %w = arith.truncf %p : tensor<128x32xf32> to tensor<128x32xf16>
+    %vt = tile.load %v[%n, %c0] axes [0, 1] : !v -> tensor<32x64xf16>
+    %u2 = tile.dot %w, %vt acc(%u1 : tensor<128x64xf32>) : tensor<128x32xf16>, tensor<32x64xf16> -> tensor<128x64xf32>
+    tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
+  }
+  tile.store %r#0, %S[%row, %c0] axes [0] : tensor<128xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// A table read at the key is not known: every block is visited and tested. So is arithmetic that could leave i64.
+// CHECK-LABEL: tile.kernel @opaque
+tile.kernel @opaque(%S: memref<?x?xf32>, %T: memref<?xi64>, %big: i64 {tile.name = "big"}, %N: i64 {tile.dim = "N"}) {
+  %c0 = arith.constant 0 : i64
+  %m0 = arith.constant dense<0.0> : tensor<8x32xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<8x32xf32>
+  // CHECK: tile.for_blocks %{{.*}} = %c0_i64 to %{{.*}} step 32
+  %r = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0) -> (tensor<8x32xf32>) {
+    // CHECK-NOT: scf.if
+    %keep = tile.mask rows(%c0) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %x = tile.lookup %T[%j] : memref<?xi64>
+      %y = arith.addi %i, %big : i64
+      %a = arith.cmpi eq, %x, %i : i64
+      %b = arith.cmpi sge, %y, %j : i64
+      %both = arith.ori %a, %b : i1
+      tile.yield %both : i1
+    } : tensor<8x32xi1>
+    %x = arith.select %keep, %m, %hidden : tensor<8x32xi1>, tensor<8x32xf32>
+    tile.yield %x : tensor<8x32xf32>
+  }
+  tile.store %r, %S[%c0, %c0] axes [0, 1] : tensor<8x32xf32>, memref<?x?xf32>
+  tile.return
+}
