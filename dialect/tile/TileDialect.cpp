@@ -43,7 +43,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (form == Form::Sequential)
     return success(succeeded(within("block_m", blockM, 1, 1024, 1)) && succeeded(within("block_n", blockN, 1, 1024, 1)));
   if (failed(within("consumers", consumers, 1, 4, 1)) || failed(within("block_n", blockN, 16, 256, 16)) ||
-      failed(within("stages", stages, 1, 8, 1)) || failed(within("q_stages", qStages, 1, 4, 1)) ||
+      failed(within("stages", stages, 1, 8, 1)) || failed(within("q_stages", qStages, form == Form::Direct ? 0 : 1, form == Form::Direct ? 1 : 4, 1)) ||
       failed(within("producer_registers", producerRegisters, 0, 256, 8)) ||
       failed(within("consumer_registers", consumerRegisters, 0, 256, 8)))
     return failure();

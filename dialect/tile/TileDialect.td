@@ -54,13 +54,13 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
     | `block_m`, `block_n` | rows and keys of a tile |
     | `consumers` | warpgroups that compute; each owns 64 rows, so `block_m = 64 * consumers` |
     | `stages` | depth of the key and of the value ring |
-    | `q_stages` | depth of the query ring |
+    | `q_stages` | depth of the query ring; for `direct`, 1: registers hold the query tile, 0: each block of keys reads it from memory again |
     | `producer_registers`, `consumer_registers` | `setmaxnreg` of each role; 0 leaves the launch's count |
     | `ping_pong` | consumers take turns at issuing matrix ops |
     | `rescale_threshold` | the accumulator is rescaled only where a row's max grew by more than this in log2; 0: in every block |
 
     Legal (checked by the attribute's verifier, which knows no target): for `sequential`, any blocks from 1 to 1024; else `block_m = 64 * consumers`; `block_n` a multiple of 16 from 16
-    to 256; 1 to 4 consumers; stages from 1 to 8; register counts multiples of 8 up to 256. What a target can hold is checked by the pass.
+    to 256; 1 to 4 consumers; `stages` from 1 to 8; `q_stages` from 1 to 4, for `direct` 0 or 1; register counts multiples of 8 up to 256. What a target can hold is checked by the pass.
 
     Example: `#tile.schedule<form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, rescale_threshold = 8>`
   }];

@@ -138,8 +138,9 @@ LogicalResult MmaOp::verify() {
            << getLhs().getType() << ", " << getRhs().getType() << (getTransposeB() ? " (transposed)" : "") << ", " << result;
   if (getAcc() && getAcc().getType() != result)
     return emitOpError("constraint 1: expected an accumulator of ") << result << ", but got " << getAcc().getType();
-  if (isa<SlotType>(getLhs().getType()) && !isa<SlotType>(getRhs().getType()))
-    return emitOpError("constraint 2: a slot on the left needs one on the right");
+  bool fromMemory = !isa<RankedTensorType>(getLhs().getType());
+  if (fromMemory && isa<SlotType>(getLhs().getType()) != isa<SlotType>(getRhs().getType()))
+    return emitOpError("constraint 2: expected operands in memory of one kind, but got ") << getLhs().getType() << " and " << getRhs().getType();
   if (elementOf(getLhs().getType()) != elementOf(getRhs().getType()))
     return emitOpError("constraint 4: expected one element type, but got ")
            << elementOf(getLhs().getType()) << " and " << elementOf(getRhs().getType());

@@ -179,14 +179,14 @@ def Warp_GlobalOp : Warp_Op<"global", [Pure]> {
 def Warp_MmaOp : Warp_Op<"mma"> {
   let summary = "a matrix product of this warpgroup's 64 rows, asynchronous";
   let description = [{
-    `acc + lhs * rhs`, or `acc + lhs * transpose(rhs)`; no `acc` is zero. `lhs` is a fragment (register operand) or a slot; `rhs` a slot (`wgmma`) or a `!warp.global` (`mma.sync`).
-    Constraints: 1. shapes agree, 64 rows. 2. a slot on the left needs one on the right. 3. the result is f32. 4. `lhs` and `rhs` have one element type.
+    `acc + lhs * rhs`, or `acc + lhs * transpose(rhs)`; no `acc` is zero. `lhs` is a fragment (register operand), or in memory as `rhs` is: in a slot (`wgmma`) or in a `!warp.global`
+    (`mma.sync`). Constraints: 1. shapes agree, 64 rows. 2. operands in memory are both slots or both `!warp.global`. 3. the result is f32. 4. `lhs` and `rhs` have one element type.
 
     ```mlir
     %S = warp.mma %Q, %K transpose_b : !warp.slot<64x64xbf16>, !warp.slot<128x64xbf16> -> !warp.pending<tensor<64x128xf32, #warp.fragment>>
     ```
   }];
-  let arguments = (ins AnyTypeOf<[Warp_Fragment, Warp_SlotType]>:$lhs, AnyTypeOf<[Warp_SlotType, Warp_GlobalType]>:$rhs, Optional<Warp_Fragment>:$acc, UnitAttr:$transpose_b);
+  let arguments = (ins AnyTypeOf<[Warp_Fragment, Warp_SlotType, Warp_GlobalType]>:$lhs, AnyTypeOf<[Warp_SlotType, Warp_GlobalType]>:$rhs, Optional<Warp_Fragment>:$acc, UnitAttr:$transpose_b);
   let results = (outs Warp_PendingType:$result);
   let assemblyFormat = "$lhs `,` $rhs (`transpose_b` $transpose_b^)? (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
   let hasVerifier = 1;

@@ -57,7 +57,7 @@ struct Overrides {
     if (form == Form::Pipelined)
       return "";
     std::pair<StringRef, bool> unread[] = {{"stages", stages.has_value()},
-                                           {"q_stages", qStages.has_value()},
+                                           {"q_stages", form == Form::Sequential && qStages},
                                            {"producer_registers", producerRegisters.has_value()},
                                            {"consumer_registers", consumerRegisters.has_value()},
                                            {"ping_pong", pingPong.has_value()},
@@ -116,6 +116,11 @@ bool fits(const Fields &f, MLIRContext *context, const AttentionShape &shape, co
   return sharedBytes(schedule, shape) <= target.sharedPerBlock && consumerRegisters(schedule, shape) <= f.consumerRegisters;
 }
 
+/// Whether a thread's registers hold the query tile beside the accumulator: what they leave of 255 is for loads in flight, and was measured.
+bool holdsQuery(const AttentionShape &shape) {
+  return shape.headDim / 2 * shape.elementBits / 32 + shape.valueDim / 2 <= 128;
+}
+
 } // namespace
 
 int64_t tegula::sharedBytes(ScheduleAttr schedule, const AttentionShape &shape) {
@@ -160,6 +165,7 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     f.consumers = fixed.consumers.value_or(fixed.blockM.value_or(64) / 64);
     f.blockM = fixed.blockM.value_or(64 * f.consumers);
     f.blockN = fixed.blockN.value_or(16);
+    f.qStages = fixed.qStages.value_or(holdsQuery(shape));
     f.rescaleThreshold = fixed.rescaleThreshold.value_or(0);
     break;
   case Form::Pipelined:

@@ -145,11 +145,19 @@ struct ConvertGlobal : OpConversionPattern<warp::GlobalOp> {
     Type element = cast<MemRefType>(op.getMemory().getType()).getElementType();
     int64_t rowAxis = op.getAxes()[0];
     Value rows = arith::SubIOp::create(rewriter, loc, memory.extents[rowAxis], at[rowAxis]);
+    Value columnStride = memory.strides[op.getAxes()[1]];
+    bool isLeft = llvm::any_of(op->getUses(), [](OpOperand &use) { return use.getOperandNumber() == 0; });
+    if (isLeft) {
+      // A later warpgroup's rows may all lie past the extent.
+      Value some = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sgt, rows, constantInt(rewriter, loc, 0, 64));
+      at[rowAxis] = arith::SelectOp::create(rewriter, loc, some, at[rowAxis], constantInt(rewriter, loc, 0, 64));
+    } else {
+      // The tile starts inside the extent, so the sign of `rows` is 0. Adding it makes the column offsets look different in each iteration: else
+      // ptxas keeps two registers a column alive over the whole loop, and spills.
+      Value sign = arith::ShRSIOp::create(rewriter, loc, rows, constantInt(rewriter, loc, 63, 64));
+      columnStride = arith::AddIOp::create(rewriter, loc, columnStride, sign);
+    }
     Value address = elementAddress(rewriter, loc, element, memory.pointer, at, memory.strides);
-    // The tile starts inside the extent, so the sign of `rows` is 0. Adding it makes the column offsets look different in each iteration: else
-    // ptxas keeps two registers a column alive over the whole loop, and spills.
-    Value sign = arith::ShRSIOp::create(rewriter, loc, rows, constantInt(rewriter, loc, 63, 64));
-    Value columnStride = arith::AddIOp::create(rewriter, loc, memory.strides[op.getAxes()[1]], sign);
     SmallVector<Value> parts{address, memory.strides[rowAxis], columnStride, rows};
     rewriter.replaceOpWithMultiple(op, {parts});
     return success();

@@ -1,11 +1,12 @@
 // warp.mma and warp.await.
 //
-// A right operand in a slot: one asynchronous warpgroup product (PTX ISA, wgmma). In global memory: mma.sync of each warp, its right operand loaded
+// A right operand in a slot: one asynchronous warpgroup product (PTX ISA, wgmma). In global memory: mma.sync of each warp, its operands loaded
 // just before. The one idea: the fragment is the accumulator and the left operand of both, so only the right operand's loads differ.
 #include "passes/lower/InlinePtx.h"
 #include "passes/lower/LowerWarp.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -72,124 +73,276 @@ struct ConvertSharedMma : OpConversionPattern<warp::MmaOp> {
   }
 };
 
-/// Loads right operands of mma.sync from global memory. Rows past the last one that exists read row 0 and give 0.
+/// Loads elements of a tile in global memory. Rows past the last one that exists read row 0 and give 0.
+///
+/// A row is an address, a column an offset that all rows share. Columns are visited in ascending order, each offset a sum of the one before: one
+/// offset is alive at a time, and no multiplication is left in the loop.
 class GlobalOperand {
 public:
-  GlobalOperand(OpBuilder &b, Location loc, warp::GlobalType type, ValueRange parts) : b(b), loc(loc), type(type), parts(parts) {}
+  struct Row {
+    Value address, exists;
+  };
 
-  /// The element at (row, column), whose first terms are constants.
-  Value load(int64_t row, Value rowTerm, int64_t column, Value columnTerm) {
-    Value r = arith::AddIOp::create(b, loc, rowTerm, constantInt(b, loc, row, 64));
-    Value c = arith::AddIOp::create(b, loc, columnTerm, constantInt(b, loc, column, 64));
-    Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, r, parts[3]);
+  GlobalOperand(OpBuilder &b, Location loc, warp::GlobalType type, ValueRange parts)
+      : b(b), loc(loc), element(type.getElementType()), pointer(parts[0]), rowStride(parts[1]), columnStride(parts[2]), rows(parts[3]) {}
+
+  Row row(int64_t constant, Value term) const {
+    Value r = arith::AddIOp::create(b, loc, term, constantInt(b, loc, constant, 64));
+    Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, r, rows);
     Value safe = arith::SelectOp::create(b, loc, exists, r, constantInt(b, loc, 0, 64));
-    Value address = elementAddress(b, loc, type.getElementType(), parts[0], {safe, c}, {parts[1], parts[2]});
-    Value value = LLVM::LoadOp::create(b, loc, type.getElementType(), address);
-    return arith::SelectOp::create(b, loc, exists, value, arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType())));
+    return {elementAddress(b, loc, element, pointer, safe, rowStride), exists};
+  }
+
+  /// Starts to count columns at `first`.
+  void startAt(Value first) {
+    offset = arith::MulIOp::create(b, loc, first, columnStride);
+    column = 0;
+  }
+
+  /// Moves to a column that is not before the one at hand.
+  void moveTo(int64_t to) {
+    if (to != column)
+      offset = arith::AddIOp::create(b, loc, offset, arith::MulIOp::create(b, loc, columnStride, constantInt(b, loc, to - column, 64)));
+    column = to;
+  }
+
+  Value isNotEmpty() const { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, rows, constantInt(b, loc, 0, 64)); }
+
+  Value load(const Row &row) const {
+    Value address = LLVM::GEPOp::create(b, loc, row.address.getType(), element, row.address, ArrayRef<LLVM::GEPArg>{offset});
+    Value value = LLVM::LoadOp::create(b, loc, element, address);
+    return arith::SelectOp::create(b, loc, row.exists, value, arith::ConstantOp::create(b, loc, b.getZeroAttr(element)));
+  }
+
+  /// The elements of `rows` in columns `to` and `to + 1`, row by row.
+  SmallVector<std::array<Value, 2>> loadPairs(ArrayRef<Row> rows, int64_t to) {
+    SmallVector<std::array<Value, 2>> result(rows.size());
+    for (int64_t c : {0, 1}) {
+      moveTo(to + c);
+      for (auto [row, pair] : llvm::zip(rows, result))
+        pair[c] = load(row);
+    }
+    return result;
   }
 
 private:
   OpBuilder &b;
   Location loc;
+  Type element;
+  Value pointer, rowStride, columnStride, rows, offset;
+  int64_t column = 0;
+};
+
+/// mma.sync of each warp: 16 rows of the left operand, from registers or global memory, and 8 columns of the result at a time.
+class WarpProduct {
+public:
+  WarpProduct(OpBuilder &b, warp::MmaOp op, const ThreadPlace &place, ValueRange lhs, ValueRange rhs, SmallVectorImpl<Value> &acc)
+      : b(b), loc(op.getLoc()), type(cast<warp::GlobalType>(op.getRhs().getType())), element(type.getElementType()), place(place), acc(acc),
+        depth(op.getTransposeB() ? type.getColumns() : type.getRows()), blocks(op.getType().getTile().getDimSize(1) / 8) {
+    Value lane = arith::AndIOp::create(b, loc, place.thread, constantInt(b, loc, 31));
+    quad = arith::ExtUIOp::create(b, loc, b.getI64Type(), arith::ShRUIOp::create(b, loc, lane, constantInt(b, loc, 2)));
+    right.emplace(b, loc, type, rhs);
+    if (auto global = dyn_cast<warp::GlobalType>(op.getLhs().getType())) {
+      left.emplace(b, loc, global, lhs);
+      leftRows = {left->row(0, place.row), left->row(8, place.row)};
+    } else {
+      registers = elementsOf(b, loc, element.isF32() ? lhs.front() : asPairs(b, loc, lhs.front()));
+    }
+    op.getTransposeB() ? alongRows() : alongColumns();
+  }
+
+private:
+  /// The left operand's part of a step: registers of the instruction; for f32 those of the high and of the low parts.
+  struct Operand {
+    SmallVector<Value> high, low;
+  };
+
+  /// acc += lhs * transpose(rhs): a row of `rhs` is a column of the result, its columns run along the depth.
+  void alongRows() {
+    SmallVector<GlobalOperand::Row> rows;
+    for (int64_t block = 0; block < blocks; ++block)
+      rows.push_back(right->row(8 * block, quad));
+    int64_t done = left ? depth / chunk * chunk : 0;
+    if (done > 0)
+      loopAlongRows(rows, done);
+    startAt(constantInt(b, loc, done, 64));
+    alongRows(rows, depth - done);
+  }
+
+  /// With both operands in memory the depth is a loop, and not unrolled: ptxas would have it all in flight, and spill the accumulator.
+  void loopAlongRows(ArrayRef<GlobalOperand::Row> rows, int64_t columns) {
+    auto constant = [&](int64_t value) { return constantInt(b, loc, value, 64); };
+    auto loop = scf::ForOp::create(b, loc, constant(0), constant(columns), constant(chunk), acc);
+    acc.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    startAt(loop.getInductionVar());
+    alongRows(rows, chunk);
+    scf::YieldOp::create(b, loc, acc);
+    acc.assign(loop.getResults().begin(), loop.getResults().end());
+  }
+
+  /// Lets the columns of operands in memory count from `base` on.
+  void startAt(Value base) {
+    Value first = arith::AddIOp::create(b, loc, place.column, base);
+    right->startAt(first);
+    if (left)
+      left->startAt(first);
+  }
+
+  void alongRows(ArrayRef<GlobalOperand::Row> rows, int64_t columns) {
+    for (int64_t first = 0; first < columns; first += step()) {
+      Operand a = leftOperand(first, columns);
+      SmallVector<SmallVector<std::array<Value, 2>>> halves;
+      for (int64_t k = first; k < std::min(columns, first + step()); k += 8)
+        halves.push_back(right->loadPairs(rows, k));
+      for (int64_t block = 0; block < blocks; ++block) {
+        SmallVector<std::array<Value, 2>> pairs;
+        for (auto &half : halves)
+          pairs.push_back(half[block]);
+        multiply(block, a, pairs);
+      }
+    }
+  }
+
+  /// acc += lhs * rhs: rows of `rhs` run along the depth.
+  void alongColumns() {
+    SmallVector<Operand> operands;
+    SmallVector<std::array<GlobalOperand::Row, 2>> rows; // 8 of the depth each, of which a lane has two
+    for (int64_t first = 0; first < depth; first += step())
+      operands.push_back(leftOperand(first, depth));
+    for (int64_t k = 0; k < depth; k += 8)
+      rows.push_back({right->row(k, place.column), right->row(k + 1, place.column)});
+    if (blocks <= 8)
+      return alongColumns(operands, rows, 0, blocks);
+    for (int64_t first = 0; first < blocks; first += 8)
+      branchAlongColumns(operands, rows, first, std::min(first + 8, blocks));
+  }
+
+  /// A branch that is taken wherever there is a key. It cuts a wide product into basic blocks: ptxas would have all of it in flight, and spill the
+  /// accumulator.
+  void branchAlongColumns(ArrayRef<Operand> operands, ArrayRef<std::array<GlobalOperand::Row, 2>> rows, int64_t first, int64_t last) {
+    MutableArrayRef<Value> part = MutableArrayRef<Value>(acc).slice(4 * first, 4 * (last - first));
+    SmallVector<Value> before(part);
+    auto branch = scf::IfOp::create(b, loc, TypeRange(ValueRange(part)), right->isNotEmpty(), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    alongColumns(operands, rows, first, last);
+    scf::YieldOp::create(b, loc, part);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(b, loc, before);
+    llvm::copy(branch.getResults(), part.begin());
+  }
+
+  void alongColumns(ArrayRef<Operand> operands, ArrayRef<std::array<GlobalOperand::Row, 2>> rows, int64_t first, int64_t last) {
+    right->startAt(quad);
+    for (int64_t block = first; block < last; ++block) {
+      right->moveTo(8 * block);
+      for (auto [number, a] : llvm::enumerate(operands)) {
+        SmallVector<std::array<Value, 2>> pairs;
+        for (int64_t k = number * step() / 8; k < std::min<int64_t>(rows.size(), (number + 1) * step() / 8); ++k)
+          pairs.push_back({right->load(rows[k][0]), right->load(rows[k][1])});
+        multiply(block, a, pairs);
+      }
+    }
+  }
+
+  //===-- one step along the depth ----------------------------------------------------------------===//
+
+  int64_t step() const { return element.isF32() ? 8 : 16; }
+  static constexpr int64_t chunk = 16; ///< of the depth that an iteration takes, where it is a loop
+
+  /// Columns from `first` on, of which those from `end` on are zero.
+  Operand leftOperand(int64_t first, int64_t end) {
+    if (element.isF32()) {
+      SmallVector<Value> values = left ? SmallVector<Value>() : SmallVector<Value>(ArrayRef<Value>(registers).slice(4 * (first / 8), 4));
+      if (left)
+        for (std::array<Value, 2> pair : left->loadPairs(leftRows, first))
+          values.append(pair.begin(), pair.end());
+      // Fragment elements (row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1) -> a0, a2, a1, a3.
+      Operand result;
+      for (int64_t i : {0, 2, 1, 3}) {
+        auto [high, low] = split(values[i]);
+        result.high.push_back(high);
+        result.low.push_back(low);
+      }
+      return result;
+    }
+    Operand result;
+    for (int64_t k : {first, first + 8})
+      if (k >= end)
+        result.high.append(2, constantInt(b, loc, 0));
+      else if (!left)
+        result.high.append({registers[k / 4], registers[k / 4 + 1]});
+      else
+        for (std::array<Value, 2> pair : left->loadPairs(leftRows, k))
+          result.high.push_back(word(pair));
+    return result;
+  }
+
+  void multiply(int64_t block, const Operand &a, ArrayRef<std::array<Value, 2>> pairs) {
+    auto part = MutableArrayRef<Value>(acc).slice(4 * block, 4);
+    if (element.isF32())
+      return multiply32(part, a, pairs.front());
+    SmallVector<Value> words = llvm::map_to_vector(pairs, [&](std::array<Value, 2> pair) { return word(pair); });
+    words.resize(2, constantInt(b, loc, 0));
+    llvm::copy(ptx::warpProduct16(b, loc, ptxType(element), part, a.high, words), part.begin());
+  }
+
+  /// Four tf32 products of the high and low parts: about f32 accuracy. The k index is permuted alike on both sides: k = 2 (lane % 4) and the
+  /// next one, which is how the fragment holds its columns.
+  void multiply32(MutableArrayRef<Value> sum, const Operand &a, std::array<Value, 2> pair) {
+    auto [high0, low0] = split(pair[0]);
+    auto [high1, low1] = split(pair[1]);
+    // The tensor core truncates as it adds, so a step starts from 0 and is added in f32.
+    SmallVector<Value> part(4, arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
+    part = ptx::warpProductTf32(b, loc, part, a.low, {low0, low1});
+    part = ptx::warpProductTf32(b, loc, part, a.low, {high0, high1});
+    part = ptx::warpProductTf32(b, loc, part, a.high, {low0, low1});
+    part = ptx::warpProductTf32(b, loc, part, a.high, {high0, high1});
+    for (auto [total, value] : llvm::zip(sum, part))
+      total = arith::AddFOp::create(b, loc, total, value);
+  }
+
+  std::pair<Value, Value> split(Value value) {
+    Value high = ptx::toTf32(b, loc, value);
+    Value rest = arith::SubFOp::create(b, loc, value, arith::BitcastOp::create(b, loc, b.getF32Type(), high));
+    return {high, ptx::toTf32(b, loc, rest)};
+  }
+
+  /// Two 16-bit elements as one register.
+  Value word(std::array<Value, 2> pair) {
+    Value both = vector::FromElementsOp::create(b, loc, VectorType::get({2}, element), pair);
+    return vector::ExtractOp::create(b, loc, vector::BitCastOp::create(b, loc, VectorType::get({1}, b.getI32Type()), both), 0);
+  }
+
+  OpBuilder &b;
+  Location loc;
   warp::GlobalType type;
-  ValueRange parts;
+  Type element;
+  const ThreadPlace &place;
+  SmallVectorImpl<Value> &acc;
+  int64_t depth, blocks; ///< blocks: of 8 columns of the result
+  Value quad;            ///< lane / 4
+  std::optional<GlobalOperand> right, left;
+  SmallVector<GlobalOperand::Row> leftRows;
+  SmallVector<Value> registers; ///< of the left operand where it is a fragment
 };
 
 struct ConvertGlobalMma : OpConversionPattern<warp::MmaOp> {
   ConvertGlobalMma(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
 
   LogicalResult matchAndRewrite(warp::MmaOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    auto rhs = dyn_cast<warp::GlobalType>(op.getRhs().getType());
-    if (!rhs)
+    if (!isa<warp::GlobalType>(op.getRhs().getType()))
       return rewriter.notifyMatchFailure(op, "right operand is not in global memory");
     Location loc = op.getLoc();
     auto type = cast<VectorType>(getTypeConverter()->convertType(op.getType()));
     Value accValue = op.getAcc() ? adaptor.getAcc().front() : Value();
     SmallVector<Value> acc = elementsOf(rewriter, loc, accumulatorOf(rewriter, loc, accValue, type));
-    int64_t depth = op.getTransposeB() ? rhs.getColumns() : rhs.getRows(), blocks = op.getType().getTile().getDimSize(1) / 8;
-    GlobalOperand operand(rewriter, loc, rhs, adaptor.getRhs());
-    Value lhs = adaptor.getLhs().front();
-    if (rhs.getElementType().isF32())
-      products32(rewriter, loc, operand, elementsOf(rewriter, loc, lhs), acc, depth, blocks, op.getTransposeB());
-    else
-      products16(rewriter, loc, operand, elementsOf(rewriter, loc, asPairs(rewriter, loc, lhs)), acc, depth, blocks, op.getTransposeB(),
-                 rhs.getElementType());
+    WarpProduct(rewriter, op, state.place, adaptor.getLhs(), adaptor.getRhs(), acc);
     rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, acc);
     return success();
   }
-
-private:
-  /// Within a warp: the n index of a lane's B elements, and its first k index.
-  std::pair<Value, Value> lanePlace(OpBuilder &b, Location loc) const {
-    Value lane = arith::AndIOp::create(b, loc, state.place.thread, constantInt(b, loc, 31));
-    Value n = arith::ExtUIOp::create(b, loc, b.getI64Type(), arith::ShRUIOp::create(b, loc, lane, constantInt(b, loc, 2)));
-    return {n, state.place.column};
-  }
-
-  static Value at(GlobalOperand &operand, bool transposed, int64_t n, Value nTerm, int64_t k, Value kTerm) {
-    return transposed ? operand.load(n, nTerm, k, kTerm) : operand.load(k, kTerm, n, nTerm);
-  }
-
-  void products16(OpBuilder &b, Location loc, GlobalOperand &operand, ArrayRef<Value> a, SmallVectorImpl<Value> &acc, int64_t depth, int64_t blocks,
-                  bool transposed, Type element) const {
-    auto [n, k] = lanePlace(b, loc);
-    auto pair = VectorType::get({2}, element), word = VectorType::get({1}, b.getI32Type());
-    Value zero = constantInt(b, loc, 0);
-    for (int64_t block = 0; block < blocks; ++block)
-      for (int64_t step = 0; step < depthSteps(depth); ++step) {
-        SmallVector<Value> left, right;
-        for (int64_t i = 0; i < 4; ++i)
-          left.push_back(4 * step + i < static_cast<int64_t>(a.size()) ? a[4 * step + i] : zero);
-        for (int64_t half : {0, 8}) {
-          int64_t first = 16 * step + half;
-          if (first >= depth) {
-            right.push_back(zero);
-            continue;
-          }
-          Value low = at(operand, transposed, 8 * block, n, first, k), high = at(operand, transposed, 8 * block, n, first + 1, k);
-          Value both = vector::FromElementsOp::create(b, loc, pair, ValueRange{low, high});
-          right.push_back(vector::ExtractOp::create(b, loc, vector::BitCastOp::create(b, loc, word, both), 0));
-        }
-        replace(acc, block, ptx::warpProduct16(b, loc, ptxType(element), accumulator(acc, block), left, right));
-      }
-  }
-
-  /// Four tf32 products of the high and low parts: about f32 accuracy. The k index is permuted alike on both sides: k = 2 (lane % 4) and the
-  /// next one, which is how the fragment holds its columns.
-  void products32(OpBuilder &b, Location loc, GlobalOperand &operand, ArrayRef<Value> a, SmallVectorImpl<Value> &acc, int64_t depth, int64_t blocks,
-                  bool transposed) const {
-    auto [n, k] = lanePlace(b, loc);
-    auto split = [&](Value value) {
-      Value high = ptx::toTf32(b, loc, value);
-      Value rest = arith::SubFOp::create(b, loc, value, arith::BitcastOp::create(b, loc, b.getF32Type(), high));
-      return std::pair(high, ptx::toTf32(b, loc, rest));
-    };
-    SmallVector<std::pair<Value, Value>> left;
-    for (Value value : a)
-      left.push_back(split(value));
-    for (int64_t block = 0; block < blocks; ++block)
-      for (int64_t step = 0; step < depth / 8; ++step) {
-        auto [high0, low0] = split(at(operand, transposed, 8 * block, n, 8 * step, k));
-        auto [high1, low1] = split(at(operand, transposed, 8 * block, n, 8 * step + 1, k));
-        // Fragment elements (row, column), (row, column + 1), (row + 8, column), (row + 8, column + 1) -> a0, a2, a1, a3.
-        SmallVector<Value> high, low;
-        for (int64_t i : {0, 2, 1, 3}) {
-          high.push_back(left[4 * step + i].first);
-          low.push_back(left[4 * step + i].second);
-        }
-        // The tensor core truncates as it adds, so a step starts from 0 and is added in f32.
-        SmallVector<Value> part(4, arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0)));
-        part = ptx::warpProductTf32(b, loc, part, low, {low0, low1});
-        part = ptx::warpProductTf32(b, loc, part, low, {high0, high1});
-        part = ptx::warpProductTf32(b, loc, part, high, {low0, low1});
-        part = ptx::warpProductTf32(b, loc, part, high, {high0, high1});
-        for (int64_t i = 0; i < 4; ++i)
-          acc[4 * block + i] = arith::AddFOp::create(b, loc, acc[4 * block + i], part[i]);
-      }
-  }
-
-  static ArrayRef<Value> accumulator(const SmallVectorImpl<Value> &acc, int64_t block) { return ArrayRef<Value>(acc).slice(4 * block, 4); }
-  static void replace(SmallVectorImpl<Value> &acc, int64_t block, ArrayRef<Value> values) { llvm::copy(values, acc.begin() + 4 * block); }
 
   KernelState &state;
 };

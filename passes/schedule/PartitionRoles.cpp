@@ -277,8 +277,9 @@ private:
 /// The consumer: everything but the loads of matrix operands.
 class Consumer : public RoleBuilder {
 public:
-  Consumer(OpBuilder &b, const IRMapping &arguments, Rings &rings, bool pipelined, uint64_t &matrixOps)
-      : RoleBuilder(b, arguments, rings), pipelined(pipelined), matrixOps(matrixOps) {}
+  Consumer(OpBuilder &b, const IRMapping &arguments, Rings &rings, tile::ScheduleAttr schedule, uint64_t &matrixOps)
+      : RoleBuilder(b, arguments, rings), pipelined(schedule.getForm() == tile::Form::Pipelined),
+        queryInRegisters(!pipelined && schedule.getQStages() > 0), matrixOps(matrixOps) {}
 
 private:
   struct Slot {
@@ -290,7 +291,7 @@ private:
   };
 
   LogicalResult emit(Operation &op) override {
-    if (auto load = dyn_cast<tile::LoadOp>(op); load && feedsMatrixOps(load) && (pipelined || !isEncoded(load.getTile().getType()))) {
+    if (auto load = dyn_cast<tile::LoadOp>(op); load && feedsMatrixOps(load) && (!queryInRegisters || !isEncoded(load.getTile().getType()))) {
       take(load);
       return success();
     }
@@ -434,7 +435,7 @@ private:
       release(tile);
   }
 
-  bool pipelined;
+  bool pipelined, queryInRegisters;
   uint64_t &matrixOps;
   llvm::MapVector<Value, Value> pending; ///< result of a dot -> the matrix op's pending value
   llvm::MapVector<Value, Slot> slots;    ///< loaded tile -> the slot that holds it
@@ -481,7 +482,7 @@ private:
     }
     role(b, loc, "compute", schedule.getConsumers(), schedule.getConsumerRegisters(), false);
     uint64_t issued = 0;
-    if (failed(Consumer(b, arguments, all, pipelined, issued).build(kernel)))
+    if (failed(Consumer(b, arguments, all, schedule, issued).build(kernel)))
       return failure();
     warp::YieldOp::create(b, loc);
     matrixOps += issued;

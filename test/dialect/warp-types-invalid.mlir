@@ -113,7 +113,7 @@ func.func @mma(%a: !warp.slot<64x64xbf16>, %b: !warp.slot<64x64xbf16>, %c: tenso
 // -----
 
 func.func @mma(%a: !warp.slot<64x64xbf16>, %b: !warp.global<64x64xbf16>) {
-  // expected-error@+1 {{constraint 2: a slot on the left needs one on the right}}
+  // expected-error@+1 {{constraint 2: expected operands in memory of one kind, but got '!warp.slot<64x64xbf16>' and '!warp.global<64x64xbf16>'}}
   %p = warp.mma %a, %b : !warp.slot<64x64xbf16>, !warp.global<64x64xbf16> -> !warp.pending<tensor<64x64xf32, #warp.fragment>>
   return
 }

@@ -16,11 +16,11 @@ warp.kernel @global16(%k: memref<?x24xbf16, strided<[?, ?]>> {tile.name = "k", t
       %q = arith.constant dense<1.0> : tensor<64x24xbf16, #warp.fragment>
       %t = warp.global %k[%zero, %zero] axes [0, 1] : memref<?x24xbf16, strided<[?, ?]>> -> !warp.global<16x24xbf16>
       // CHECK: %[[A:.*]]:6 = vector.to_elements %[[BITS]]
-      // CHECK-COUNT-4: llvm.load
+      // CHECK-COUNT-8: llvm.load
       // CHECK: llvm.inline_asm has_side_effects asm_dialect = att "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {$0, $1, $2, $3}, {$8, $9, $10, $11}, {$12, $13}, {$0, $1, $2, $3};", "=f,=f,=f,=f,0,1,2,3,r,r,r,r,r,r" %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %[[A]]#0, %[[A]]#1, %[[A]]#2, %[[A]]#3,
-      // CHECK-COUNT-2: llvm.load
-      // CHECK: llvm.inline_asm {{.*}}mma.sync{{.*}} %[[A]]#4, %[[A]]#5, %[[ZERO:.*]], %[[ZERO]], %{{.*}}, %[[ZERO]] :
       // CHECK: mma.sync
+      // CHECK-COUNT-4: llvm.load
+      // CHECK: llvm.inline_asm {{.*}}mma.sync{{.*}} %[[A]]#4, %[[A]]#5, %[[ZERO:.*]], %[[ZERO]], %{{.*}}, %[[ZERO2:.*]] :
       // CHECK: mma.sync
       // CHECK-NOT: mma.sync
       // CHECK-NOT: wait_group
@@ -48,6 +48,60 @@ warp.kernel @global32(%k: memref<?x8xf32, strided<[?, ?]>> {tile.name = "k", til
       %p = warp.mma %q, %t transpose_b : tensor<64x8xf32, #warp.fragment>, !warp.global<16x8xf32> -> !warp.pending<!u>
       %s = warp.await %p : !warp.pending<!u>
       tile.store %s, %o[%zero, %zero] axes [0, 1] : !u, memref<?x16xf32, strided<[?, ?]>>
+    }
+  }
+  warp.return
+}
+
+// Both operands in global memory: the depth is a loop, 16 columns an iteration, and what is left. A row that does not exist is zero.
+// CHECK-LABEL: llvm.func @memory
+warp.kernel @memory(%q: memref<?x40xbf16, strided<[?, ?]>> {tile.name = "q", tile.dims = ["N", 40], tile.role = "in"},
+                    %o: memref<?x16xf32, strided<[?, ?]>> {tile.name = "o", tile.dims = ["N", 16], tile.role = "out"}, %N: i64 {tile.dim = "N"}) attributes {schedule = #direct} {
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 0 {
+      %zero = arith.constant 0 : i64
+      // A left operand may start past the extent.
+      // CHECK: arith.cmpi sgt
+      // CHECK: arith.select
+      %l = warp.global %q[%zero, %zero] axes [0, 1] : memref<?x40xbf16, strided<[?, ?]>> -> !warp.global<64x40xbf16>
+      %r = warp.global %q[%zero, %zero] axes [0, 1] : memref<?x40xbf16, strided<[?, ?]>> -> !warp.global<16x40xbf16>
+      // CHECK: %[[END:.*]] = llvm.mlir.constant(32 : i64)
+      // CHECK: scf.for %{{.*}} to %[[END]] step %{{.*}} iter_args
+      // CHECK-COUNT-16: llvm.load
+      // CHECK-COUNT-2: mma.sync
+      // CHECK: scf.yield
+      // CHECK-COUNT-8: llvm.load
+      // CHECK-COUNT-2: mma.sync
+      // CHECK-NOT: llvm.load
+      %p = warp.mma %l, %r transpose_b : !warp.global<64x40xbf16>, !warp.global<16x40xbf16> -> !warp.pending<!u>
+      %s = warp.await %p : !warp.pending<!u>
+      tile.store %s, %o[%zero, %zero] axes [0, 1] : !u, memref<?x16xf32, strided<[?, ?]>>
+    }
+  }
+  warp.return
+}
+
+// A wide result is made in branches of 64 columns, which ptxas does not mix.
+// CHECK-LABEL: llvm.func @wide
+warp.kernel @wide(%v: memref<?x136xbf16, strided<[?, ?]>> {tile.name = "v", tile.dims = ["N", 136], tile.role = "in"},
+                  %o: memref<?x136xf32, strided<[?, ?]>> {tile.name = "o", tile.dims = ["N", 136], tile.role = "out"}, %N: i64 {tile.dim = "N"}) attributes {schedule = #direct} {
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 0 {
+      %zero = arith.constant 0 : i64
+      %w = arith.constant dense<1.0> : tensor<64x16xbf16, #warp.fragment>
+      %t = warp.global %v[%zero, %zero] axes [0, 1] : memref<?x136xbf16, strided<[?, ?]>> -> !warp.global<16x136xbf16>
+      // CHECK: scf.if
+      // CHECK-COUNT-8: mma.sync
+      // CHECK: else
+      // CHECK: scf.if
+      // CHECK-COUNT-8: mma.sync
+      // CHECK: scf.if
+      // CHECK-COUNT-1: mma.sync
+      // CHECK: else
+      // CHECK-NOT: mma.sync
+      %p = warp.mma %w, %t : tensor<64x16xbf16, #warp.fragment>, !warp.global<16x136xbf16> -> !warp.pending<tensor<64x136xf32, #warp.fragment>>
+      %s = warp.await %p : !warp.pending<tensor<64x136xf32, #warp.fragment>>
+      tile.store %s, %o[%zero, %zero] axes [0, 1] : tensor<64x136xf32, #warp.fragment>, memref<?x136xf32, strided<[?, ?]>>
     }
   }
   warp.return

@@ -38,3 +38,18 @@ tile.kernel @direct(%q: memref<?x16xf16>, %k: memref<?x16xf16>, %n: i64, %h: i64
   tile.store %out, %q[%m, %c] axes [0, 1] : !qt, memref<?x16xf16>
   tile.return
 }
+
+// `q_stages = 0`: the query tile is an operand in memory, too.
+// CHECK-LABEL: warp.kernel @query_in_memory
+tile.kernel @query_in_memory(%q: memref<?x16xf16>, %k: memref<?x16xf16>, %o: memref<?x32xf32>, %n: i64)
+    attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 32, consumers = 1, stages = 1, q_stages = 0, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
+  // CHECK: %[[QT:.*]] = warp.global %{{.*}} axes [0, 1] : memref<?x16xf16> -> <64x16xf16>
+  // CHECK: warp.mma %[[QT]], %{{.*}} transpose_b : !warp.global<64x16xf16>, !warp.global<32x16xf16>
+  %zero = arith.constant 0 : i64
+  %m = tile.program_id of (%n) : i64
+  %qt = tile.load %q[%m, %zero] axes [0, 1] : memref<?x16xf16> -> !qt
+  %kt = tile.load %k[%m, %zero] axes [0, 1] : memref<?x16xf16> -> !kt
+  %s = tile.dot %qt, %kt transpose_b : !qt, !kt -> !s
+  tile.store %s, %o[%m, %zero] axes [0, 1] : !s, memref<?x32xf32>
+  tile.return
+}
