@@ -32,6 +32,20 @@ def DecomposePass : Pass<"tegula-decompose", "::tegula::tile::KernelOp"> {
   let statistics = [Statistic<"folded", "scales-folded", "scales folded into the softmax">];
 }
 
+def RaiseMasksPass : Pass<"tegula-raise-masks", "::tegula::tile::KernelOp"> {
+  let summary = "turns index code on tiles into tile.mask and tile.score";
+  let description = [{
+    A tile program written by hand says which pairs are visible by elementwise code on `tile.iota`. Where such code is the condition of a select, it becomes
+    the region of a `tile.mask`; where it meets one other tile, as in a bias, the region of a `tile.score`. From here on such a program and a decomposed
+    `tile.attention` are the same, for the analysis of masks and for lowering. Tables read at such indices become `tile.lookup`.
+
+    Example: `arith.cmpi sge, %i, %j : tensor<64x64xi64>` of `%i = %m0 + iota` down and `%j = %n + iota` across becomes
+    `tile.mask rows(%m0) cols(%n) { ^bb0(%i: i64, %j: i64): arith.cmpi sge, %i, %j ... }`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"masks", "masks-raised", "masks raised">, Statistic<"scores", "scores-raised", "scores raised">];
+}
+
 //===-- mask (on tile programs) -------------------------------------------------------------------===//
 
 def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {

@@ -26,6 +26,7 @@ void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options
   ChooseSchedulePassOptions choice;
   choice.target = options.target;
   choice.overrides.assign(options.schedule.begin(), options.schedule.end());
+  kernel.addPass(createRaiseMasksPass());
   kernel.addPass(createChooseSchedulePass(choice));
   kernel.addPass(createDecomposePass());
   kernel.addPass(createBoundMasksPass());

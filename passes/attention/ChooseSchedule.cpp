@@ -3,6 +3,7 @@
 // In: element type, head dims, a target record, overrides. Out: one #tile.schedule. The one idea: the choice always ends in a schedule that
 // fits, by shrinking the key block; what the user fixes is kept or refused with the limit that it breaks.
 #include "passes/attention/ChooseSchedule.h"
+#include "passes/attention/AttentionProgram.h"
 #include "passes/Passes.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -236,6 +237,52 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
       op.setScheduleAttr(schedule);
       ++chosen;
     }
+    bool isProgram = getOperation().getBody().getOps<AttentionOp>().empty() && !getOperation()->hasAttr("schedule");
+    if (isProgram && record && failed(scheduleProgram(*record)))
+      signalPassFailure();
+  }
+
+private:
+  /// A program written by hand fixes its tile; the choice is of the rest. One that has not the form of an attention loop is left without a schedule.
+  LogicalResult scheduleProgram(const Target &record) {
+    KernelOp kernel = getOperation();
+    std::pair<Location, std::string> reason{kernel.getLoc(), ""};
+    std::optional<AttentionProgram> program = matchAttentionProgram(kernel, reason);
+    if (!program) {
+      if (!kernel.getOps<ForBlocksOp>().empty() && kernel->walk([](OnlineSoftmaxOp) { return WalkResult::interrupt(); }).wasInterrupted())
+        emitRemark(reason.first) << "`" << kernel.getSymName() << "` is not scheduled as an attention loop: " << reason.second;
+      return success();
+    }
+    SmallVector<std::string> texts(overrides.begin(), overrides.end());
+    for (StringRef text : texts)
+      if (text.starts_with("block_m") || text.starts_with("block_n"))
+        return kernel.emitError("field `") << text.split('=').first << "` of the schedule is fixed by the program's tile of " << program->rows
+                                           << " rows and " << program->keys << " keys";
+    bool hasForm = llvm::any_of(texts, [](StringRef text) { return text.starts_with("form"); });
+    texts.push_back("block_m=" + std::to_string(program->rows));
+    texts.push_back("block_n=" + std::to_string(program->keys));
+    ScheduleAttr schedule;
+    {
+      // What the tile does not allow is an error only for what the user asked for.
+      std::string message;
+      ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
+        message = diagnostic.str();
+        return success(!hasForm);
+      });
+      schedule = chooseSchedule(&getContext(), program->shape, &record, texts, [&] { return kernel.emitError(); });
+      reason.second = message;
+    }
+    if (!schedule && !hasForm) {
+      emitRemark(kernel.getLoc()) << "`" << kernel.getSymName() << "` takes the direct schedule: " << reason.second;
+      texts.push_back("form=direct");
+      schedule = chooseSchedule(&getContext(), program->shape, &record, texts, [&] { return kernel.emitError(); });
+    }
+    if (!schedule)
+      return failure();
+    kernel->setAttr("schedule", schedule);
+    kernel->walk([&](OnlineSoftmaxOp softmax) { softmax.setThreshold(schedule.getRescaleThreshold()); });
+    ++chosen;
+    return success();
   }
 };
 } // namespace

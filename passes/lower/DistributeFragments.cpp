@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -39,6 +40,19 @@ struct ConvertConstant : OpConversionPattern<arith::ConstantOp> {
     if (!splat || !type)
       return rewriter.notifyMatchFailure(op, "not a splat of a fragment");
     rewriter.replaceOpWithNewOp<arith::ConstantOp>(op, type, SplatElementsAttr::get(type, splat.getSplatValue<Attribute>()));
+    return success();
+  }
+};
+
+/// One value of the program in every element.
+struct ConvertSplat : OpConversionPattern<tensor::SplatOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tensor::SplatOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    auto type = dyn_cast_or_null<VectorType>(getTypeConverter()->convertType(op.getType()));
+    if (!type)
+      return rewriter.notifyMatchFailure(op, "not a splat of a fragment");
+    rewriter.replaceOpWithNewOp<vector::BroadcastOp>(op, type, adaptor.getInput());
     return success();
   }
 };
@@ -120,5 +134,5 @@ struct ConvertAny : OpConversionPattern<tile::AnyOp> {
 } // namespace
 
 void tegula::populateFragmentPatterns(RewritePatternSet &patterns, const TypeConverter &types, KernelState &) {
-  patterns.add<ConvertElementwise, ConvertConstant, ConvertPack, ConvertAny, ConvertBroadcast, ConvertReduce>(types, patterns.getContext());
+  patterns.add<ConvertElementwise, ConvertConstant, ConvertSplat, ConvertPack, ConvertAny, ConvertBroadcast, ConvertReduce>(types, patterns.getContext());
 }

@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -85,7 +86,7 @@ private:
     ConversionTarget target(getContext());
     auto legalByType = [&](Operation *op) { return types.isLegal(op->getOperandTypes()) && types.isLegal(op->getResultTypes()); };
     target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect, vector::VectorDialect>();
-    target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(legalByType);
+    target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect, tensor::TensorDialect>(legalByType);
     target.addIllegalDialect<warp::WarpDialect, tile::TileDialect>();
     target.addLegalOp<warp::RingOp, UnrealizedConversionCastOp>(); // rings are facts, read by the patterns and erased at the end
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns, target);

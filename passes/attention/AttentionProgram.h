@@ -1,0 +1,19 @@
+// What makes a tile program one that fragments, rings and warpgroup matrix ops can run.
+#pragma once
+
+#include "dialect/tile/TileDialect.h"
+#include "passes/attention/ChooseSchedule.h"
+
+namespace tegula {
+
+/// The tile sizes of a program of attention form: `rows` query rows against blocks of `keys` keys.
+struct AttentionProgram {
+  int64_t rows, keys;
+  AttentionShape shape;
+};
+
+/// Finds the form by the program's data flow, not by its origin: one loop over blocks with a matrix op whose right operand is loaded transposed (the scores) and
+/// one that accumulates (the output), every other tile a function of their rows. Otherwise reports, on the place that does not fit, through `reason`.
+std::optional<AttentionProgram> matchAttentionProgram(tile::KernelOp kernel, std::pair<mlir::Location, std::string> &reason);
+
+} // namespace tegula

@@ -1,0 +1,93 @@
+// RUN: tegula-opt %s --pass-pipeline='builtin.module(tile.kernel(tegula-raise-masks))' --split-input-file | FileCheck %s
+
+// `base + iota` is the element's index; conditions of rows, columns and tables end in one region, and the tile code is gone.
+// CHECK-LABEL: tile.kernel @mask
+// CHECK-SAME: %[[S:[^ ]*]]: memref<?x?xf32>, %[[DOC:[^ ]*]]: memref<?xi64>, %[[M0:[^ ]*]]: i64, %[[N0:[^ ]*]]: i64, %[[N:[^ ]*]]: i64, %[[SHIFT:[^ ]*]]: i64
+tile.kernel @mask(%S: memref<?x?xf32>, %doc: memref<?xi64>, %m0: i64, %n0: i64, %N: i64, %shift: i64) {
+  %s = tile.load %S[%m0, %n0] axes [0, 1] : memref<?x?xf32> -> tensor<8x16xf32>
+  %r32 = tile.iota : tensor<8xi32>
+  %r = arith.extsi %r32 : tensor<8xi32> to tensor<8xi64>
+  %c32 = tile.iota : tensor<16xi32>
+  %c = arith.extsi %c32 : tensor<16xi32> to tensor<16xi64>
+  %m = tensor.splat %m0 : tensor<8xi64>
+  %n = tensor.splat %n0 : tensor<16xi64>
+  %i = arith.addi %m, %r : tensor<8xi64>
+  %j = arith.addi %c, %n : tensor<16xi64>
+  %sh = tensor.splat %shift : tensor<8xi64>
+  %last = arith.addi %i, %sh : tensor<8xi64>
+  %I = tile.broadcast %last : tensor<8xi64> -> tensor<8x16xi64>
+  %J = tile.broadcast %j axes [1] : tensor<16xi64> -> tensor<8x16xi64>
+  %sees = arith.cmpi sge, %I, %J : tensor<8x16xi64>
+  %end = tensor.splat %N : tensor<16xi64>
+  %in = arith.cmpi slt, %j, %end : tensor<16xi64>
+  %exists = tile.broadcast %in axes [1] : tensor<16xi1> -> tensor<8x16xi1>
+  %di = tile.gather %doc[%i] : memref<?xi64>, tensor<8xi64> -> tensor<8xi64>
+  %dj = tile.gather %doc[%j] : memref<?xi64>, tensor<16xi64> -> tensor<16xi64>
+  %Di = tile.broadcast %di : tensor<8xi64> -> tensor<8x16xi64>
+  %Dj = tile.broadcast %dj axes [1] : tensor<16xi64> -> tensor<8x16xi64>
+  %same = arith.cmpi eq, %Di, %Dj : tensor<8x16xi64>
+  %both = arith.andi %sees, %exists : tensor<8x16xi1>
+  %keep = arith.andi %both, %same : tensor<8x16xi1>
+  %hidden = arith.constant dense<0xFF800000> : tensor<8x16xf32>
+  // CHECK-NOT: tile.iota
+  // CHECK: %[[KEEP:.*]] = tile.mask rows(%[[M0]]) cols(%[[N0]]) {
+  // CHECK-NEXT: ^bb0(%[[I:.*]]: i64, %[[J:.*]]: i64):
+  // CHECK-NEXT: %[[LAST:.*]] = arith.addi %[[I]], %[[SHIFT]] : i64
+  // CHECK-NEXT: %[[SEES:.*]] = arith.cmpi sge, %[[LAST]], %[[J]] : i64
+  // CHECK-NEXT: %[[EXISTS:.*]] = arith.cmpi slt, %[[J]], %[[N]] : i64
+  // CHECK-NEXT: %[[BOTH:.*]] = arith.andi %[[SEES]], %[[EXISTS]] : i1
+  // CHECK-NEXT: %[[DI:.*]] = tile.lookup %[[DOC]][%[[I]]]
+  // CHECK-NEXT: %[[DJ:.*]] = tile.lookup %[[DOC]][%[[J]]]
+  // CHECK-NEXT: %[[SAME:.*]] = arith.cmpi eq, %[[DI]], %[[DJ]] : i64
+  // CHECK-NEXT: %[[ALL:.*]] = arith.andi %[[BOTH]], %[[SAME]] : i1
+  // CHECK-NEXT: tile.yield %[[ALL]]
+  // CHECK: arith.select %[[KEEP]]
+  %x = arith.select %keep, %s, %hidden : tensor<8x16xi1>, tensor<8x16xf32>
+  tile.store %x, %S[%m0, %n0] axes [0, 1] : tensor<8x16xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// A bias becomes a score; lanes without a base count from the tile's first; elementwise code without indices stays as it is.
+// CHECK-LABEL: tile.kernel @score
+// CHECK-SAME: %[[S:[^ ]*]]: memref<?x?xf32>, %[[SLOPE:[^ ]*]]: f32, %[[M0:[^ ]*]]: i64
+tile.kernel @score(%S: memref<?x?xf32>, %slope: f32, %m0: i64) {
+  // CHECK: %[[T:.*]] = tile.load
+  %s = tile.load %S[%m0, %m0] axes [0, 1] : memref<?x?xf32> -> tensor<8x16xf32>
+  // CHECK: %[[E:.*]] = math.exp %[[T]]
+  %e = math.exp %s : tensor<8x16xf32>
+  %c = tile.iota : tensor<16xi32>
+  %J = tile.broadcast %c axes [1] : tensor<16xi32> -> tensor<8x16xi32>
+  %f = arith.sitofp %J : tensor<8x16xi32> to tensor<8x16xf32>
+  %k = tensor.splat %slope : tensor<8x16xf32>
+  %b = arith.mulf %f, %k : tensor<8x16xf32>
+  // CHECK: %[[Y:.*]] = tile.score %[[E]] rows(%{{.*}}) cols(%{{.*}}) {
+  // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %{{.*}}: i64, %[[J:.*]]: i64):
+  // CHECK-NEXT: %[[LANE:.*]] = arith.trunci %[[J]] : i64 to i32
+  // CHECK-NEXT: %[[F:.*]] = arith.sitofp %[[LANE]]
+  // CHECK-NEXT: %[[B:.*]] = arith.mulf %[[F]], %[[SLOPE]]
+  // CHECK-NEXT: %[[SUM:.*]] = arith.addf %[[X]], %[[B]]
+  // CHECK-NEXT: tile.yield %[[SUM]]
+  %y = arith.addf %e, %b : tensor<8x16xf32>
+  tile.store %y, %S[%m0, %m0] axes [0, 1] : tensor<8x16xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// A function of two tiles is none of one element alone: it stays.
+// CHECK-LABEL: tile.kernel @two
+tile.kernel @two(%S: memref<?x?xf32>, %m0: i64) {
+  %s = tile.load %S[%m0, %m0] axes [0, 1] : memref<?x?xf32> -> tensor<8x16xf32>
+  %t = tile.load %S[%m0, %m0] axes [1, 0] : memref<?x?xf32> -> tensor<8x16xf32>
+  %c = tile.iota : tensor<16xi32>
+  %f = arith.sitofp %c : tensor<16xi32> to tensor<16xf32>
+  %J = tile.broadcast %f axes [1] : tensor<16xf32> -> tensor<8x16xf32>
+  %u = arith.addf %t, %J : tensor<8x16xf32>
+  // CHECK: tile.score
+  // CHECK: arith.mulf %{{.*}}, %{{.*}} : tensor<8x16xf32>
+  %y = arith.mulf %s, %u : tensor<8x16xf32>
+  tile.store %y, %S[%m0, %m0] axes [0, 1] : tensor<8x16xf32>, memref<?x?xf32>
+  tile.return
+}
