@@ -5,13 +5,16 @@
 // always unrolled.
 //
 //===----------------------------------------------------------------------===//
+#include "dialect/tile/TileDialect.h"
 #include "lang/EmitScalar.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace tegula::lang;
+namespace tile = tegula::tile;
 
 //===----------------------------------------------------------------------===//
 // Bounded reductions
@@ -65,11 +68,23 @@ Value ScalarEmitter::emitBounded(const Expr &e, Location loc) {
   Value upper = emit(extent);
   auto loop = scf::ForOp::create(builder, loc, integerConstant(0, loc), upper,
                                  integerConstant(1, loc), ValueRange{start});
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(loop.getBody());
-  Value result =
-      emitIteration(e, loop.getInductionVar(), loop.getRegionIterArg(0), loc);
-  scf::YieldOp::create(builder, loc, result);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    Value result =
+        emitIteration(e, loop.getInductionVar(), loop.getRegionIterArg(0), loc);
+    scf::YieldOp::create(builder, loc, result);
+  }
+  // A divided index, say, need not be divided again for each value. No op of
+  // an element's code traps.
+  moveLoopInvariantCode(
+      {&loop.getRegion()},
+      [&](Value value, Region *) { return loop.isDefinedOutsideOfLoop(value); },
+      [](Operation *op, Region *) {
+        return !op->hasTrait<OpTrait::IsTerminator>() &&
+               (isMemoryEffectFree(op) || isa<tile::LookupOp>(op));
+      },
+      [&](Operation *op, Region *) { loop.moveOutOfLoop(op); });
   return loop.getResult(0);
 }
 

@@ -10,7 +10,8 @@ def ChooseSchedulePass : Pass<"tegula-choose-schedule", "::tegula::tile::KernelO
   let summary = "chooses every field of the schedule of each tile.attention";
   let description = [{
     Runs first of all, because tile sizes are fields of the schedule. Starts from what the target record and the problem allow (`pipelined` for
-    16-bit operands whose head dims fit, else `direct`), shrinks tiles until shared memory and registers fit, then applies the overrides.
+    16-bit operands whose head dims fit, else `direct`), shrinks tiles until shared memory and registers fit, then applies the kernel's own
+    `tile.schedule` (an array of FIELD=VALUE for GPU targets, left out where an override fixes the form) and the overrides.
     An override that cannot be met is an error that names the field, the value and the limit. A schedule that is already there is kept.
 
     Example: `tile.attention ... {}` becomes `tile.attention ... {schedule = #tile.schedule<form = pipelined, block_m = 128, ...>}`.

@@ -214,6 +214,18 @@ namespace {
 struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseSchedulePass> {
   using ChooseSchedulePassBase::ChooseSchedulePassBase;
 
+  /// The fields of the kernel's own `tile.schedule`, then the overrides. A form among the overrides replaces the former, which may belong to
+  /// another one; so does the CPU, which has a form of its own.
+  SmallVector<std::string> fixedFields(bool onCpu) {
+    SmallVector<std::string> texts;
+    auto own = getOperation()->getAttrOfType<ArrayAttr>("tile.schedule");
+    if (own && !onCpu && llvm::none_of(overrides, [](StringRef text) { return text.split('=').first.trim() == "form"; }))
+      for (StringAttr text : own.getAsRange<StringAttr>())
+        texts.push_back(text.str());
+    texts.append(overrides.begin(), overrides.end());
+    return texts;
+  }
+
   void runOnOperation() override {
     const Target *record = nullptr;
     std::string message;
@@ -229,8 +241,7 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
         op.emitError("f64 runs on the CPU target only; use `--target cpu`, or f32, bf16 or f16");
         return signalPassFailure();
       }
-      SmallVector<std::string> texts(overrides.begin(), overrides.end());
-      auto schedule = chooseSchedule(&getContext(), {op.getHeadDim(), op.getValueDim(), bits}, record, texts,
+      auto schedule = chooseSchedule(&getContext(), {op.getHeadDim(), op.getValueDim(), bits}, record, fixedFields(!record),
                                      [&] { return op.emitError(); });
       if (!schedule)
         return signalPassFailure();

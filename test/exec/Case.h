@@ -38,6 +38,9 @@ std::vector<Case> gridCases(tool::RunTarget target);
 /// other systems.
 std::vector<Case> probeCases(tool::RunTarget target);
 
+/// A program for each thing that the language can say.
+std::vector<Case> languageCases(tool::RunTarget target);
+
 /// The number of a tensor called `name`, which exists.
 inline tool::Tensor &tensorOf(tool::Problem &problem, llvm::StringRef name) {
   return problem.tensors[problem.item->findTensor(name)];

@@ -307,7 +307,8 @@ std::string Runner::run(const Case &c) {
 
 static std::vector<Case> chooseCases(RunTarget target) {
   std::vector<Case> chosen;
-  for (auto cases : {gridCases(target), probeCases(target)})
+  for (auto cases :
+       {gridCases(target), probeCases(target), languageCases(target)})
     for (Case &c : cases)
       if ((full || c.smoke) && llvm::all_of(filters, [&](llvm::StringRef text) {
             return llvm::StringRef(c.name).contains(text);

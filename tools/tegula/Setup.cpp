@@ -115,6 +115,27 @@ llvm::Error Setup::bind(int dim, int64_t value, const Twine &source) {
   return llvm::Error::success();
 }
 
+/// The dim that an extent `X`, `X + 1` or `X - 1` gives its length, and what is
+/// added to it there; -1 for another extent.
+static std::pair<int, int64_t> boundDim(const lang::Extent &extent) {
+  using lang::Expr;
+  using lang::Op;
+  const Expr *e = extent.length;
+  int64_t offset = 0;
+  if (e->kind == Expr::Operator && (e->op == Op::Add || e->op == Op::Sub)) {
+    const Expr *a = e->args[0], *b = e->args[1];
+    if (e->op == Op::Add && a->isConstant())
+      std::swap(a, b);
+    if (b->isConstant()) {
+      offset = e->op == Op::Add ? b->integer : -b->integer;
+      e = a;
+    }
+  }
+  if (e->kind == Expr::Dim)
+    return {static_cast<int>(e->number), offset};
+  return {extent.dim, 0};
+}
+
 llvm::Error Setup::bindFromFile(const lang::Tensor &tensor, StringRef path) {
   auto shape = readNpyShape(path);
   if (!shape)
@@ -123,12 +144,19 @@ llvm::Error Setup::bindFromFile(const lang::Tensor &tensor, StringRef path) {
     return userError(Twine(path) + ": expected " +
                      Twine(tensor.extents.size()) + " axes for `" +
                      tensor.name + "`, but got shape " + shapeText(*shape));
-  for (auto [extent, length] : llvm::zip(tensor.extents, *shape))
-    if (extent.dim >= 0)
-      if (llvm::Error error =
-              bind(extent.dim, length,
-                   "the shape " + shapeText(*shape) + " of " + path))
-        return error;
+  for (auto [extent, length] : llvm::zip(tensor.extents, *shape)) {
+    auto [dim, offset] = boundDim(extent);
+    if (dim < 0)
+      continue;
+    if (length < offset)
+      return userError("axis of length " + Twine(length) + " in the shape " +
+                       shapeText(*shape) + " of " + path + " leaves `" +
+                       item.dims[dim].name + "` no length");
+    if (llvm::Error error =
+            bind(dim, length - offset,
+                 "the shape " + shapeText(*shape) + " of " + path))
+      return error;
+  }
   return llvm::Error::success();
 }
 

@@ -17,6 +17,17 @@
 // REGISTERS: producer_registers = 32, consumer_registers = 232
 // CPU: form = sequential, block_m = 10, block_n = 7
 
+// The kernel's own fields come first; an override of one replaces it, one of the form replaces all, and so does the CPU.
+// RUN: sed 's/%n: i64) {/%n: i64) attributes {tile.schedule = ["stages=3", "block_n=64"]} {/' %s > %t
+// RUN: tegula-opt %t --tegula-choose-schedule | FileCheck %s --check-prefix=OWN
+// RUN: tegula-opt %t --tegula-choose-schedule="set=block_n=32" | FileCheck %s --check-prefix=REPLACED
+// RUN: tegula-opt %t --tegula-choose-schedule="set=form=direct" | FileCheck %s --check-prefix=OTHER
+// RUN: tegula-opt %t --tegula-choose-schedule="target=cpu" | FileCheck %s --check-prefix=OTHER-CPU
+// OWN: form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 3
+// REPLACED: form = pipelined, block_m = 128, block_n = 32, consumers = 2, stages = 3
+// OTHER: form = direct, block_m = 64, block_n = 16
+// OTHER-CPU: form = sequential, block_m = 64, block_n = 64
+
 tile.kernel @a(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }

@@ -634,8 +634,8 @@ TEST(Diagnostics, CallsAreLimited) {
   std::string fns = "fn call0(x) = x\n";
   for (int n = 1; n < 40; ++n) {
     std::string before = "call" + std::to_string(n - 1) + "(x)";
-    fns +=
-        "fn call" + std::to_string(n) + "(x) = " + before + " + " + before + "\n";
+    fns += "fn call" + std::to_string(n) + "(x) = " + before + " + " + before +
+           "\n";
   }
   Analysis a(itemWith("score call39(s)") + fns, "a");
   EXPECT_FALSE(a.item);

@@ -107,6 +107,65 @@ TEST(EmitTile, ScoresComposeAndMasksAreAnded) {
                                   "tile.yield %2 : i1\n");
 }
 
+TEST(EmitTile, ReductionsWeightsAndExtra) {
+  std::string text =
+      emit(itemWith("param x: f32[H] reduce softmax(extra = x[h] * 2.0) weight "
+                    "s weight 1.0 * j"));
+  EXPECT_NE(text.find("reduction(softmax)"), std::string::npos);
+  EXPECT_EQ(region(text, "extra"),
+            "%0 = tile.lookup %arg3[%arg12] : memref<?xf32, strided<[?]>>\n"
+            "%cst = arith.constant 2.000000e+00 : f32\n"
+            "%1 = arith.mulf %0, %cst : f32\n"
+            "tile.yield %1 : f32\n");
+  EXPECT_EQ(region(text, "weight"), "%cst = arith.constant 1.000000e+00 : f32\n"
+                                    "%0 = arith.sitofp %arg16 : i64 to f32\n"
+                                    "%1 = arith.mulf %cst, %0 : f32\n"
+                                    "%2 = arith.mulf %arg11, %1 : f32\n"
+                                    "tile.yield %2 : f32\n");
+  text = emit(itemWith("outputs o score s + 1.0 reduce mean(exp(s))"));
+  EXPECT_NE(text.find("reduction(mean)"), std::string::npos);
+  EXPECT_EQ(region(text, "score"), "%cst = arith.constant 1.000000e+00 : f32\n"
+                                   "%0 = arith.addf %arg9, %cst : f32\n"
+                                   "%1 = math.exp %0 : f32\n"
+                                   "tile.yield %1 : f32\n");
+}
+
+TEST(EmitTile, Outputs) {
+  std::string text = emit(itemWith(
+      "outputs o, n, p emit o = o * rowsum + e emit n: i16[B,H,M] = i16(lse) "
+      "emit p: bool[B,H,M] = rowmax > 1.0"));
+  EXPECT_EQ(region(text, "emit"), "%0 = arith.mulf %arg11, %arg14 : f32\n"
+                                  "%1 = arith.sitofp %arg19 : i64 to f32\n"
+                                  "%2 = arith.addf %0, %1 : f32\n"
+                                  "tile.yield %2 : f32\n");
+  EXPECT_NE(text.find(" : i64 to i16\n      tile.yield %"), std::string::npos)
+      << text;
+  EXPECT_NE(text.find("arith.cmpf ogt, %arg12, %cst"), std::string::npos)
+      << text;
+}
+
+TEST(EmitTile, BoundedReductions) {
+  // A few copies where the extent is static and small, else a loop, out of
+  // which goes what does not change in it.
+  std::string text = emit(itemWith("param t: i32[4] mask any(u in 4: t[u] == "
+                                   "j)"));
+  EXPECT_EQ(llvm::StringRef(text).count("tile.lookup"), 4u) << text;
+  EXPECT_EQ(text.find("scf.for"), std::string::npos) << text;
+  text = emit(itemWith("param K: i32, t: i32[K] mask any(u in K: t[u] == j / "
+                       "8)"));
+  size_t loop = text.find("scf.for"), divided = text.find("floordivsi");
+  ASSERT_NE(loop, std::string::npos) << text;
+  EXPECT_LT(divided, loop) << text;
+  EXPECT_EQ(llvm::StringRef(text).count("tile.lookup"), 1u) << text;
+}
+
+TEST(EmitTile, ArgumentsAreEmittedOnce) {
+  std::string text = emit(itemWith("score f(exp(s)) + f(1.0)") +
+                              "fn f(x) = x * x + x * sum(t in 9: x)\n",
+                          "a");
+  EXPECT_EQ(llvm::StringRef(text).count("math.exp"), 1u) << text;
+}
+
 TEST(EmitTile, LetsAreEmittedOnce) {
   std::string text =
       emit(itemWith("mask a * a > 2 let a = c + j let c = i - j"));

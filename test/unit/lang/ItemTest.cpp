@@ -187,6 +187,99 @@ TEST(Item, InputsThatAreNotReadLeaveTheSignature) {
   EXPECT_EQ(signature(*b.item), "q k v u o ");
 }
 
+// So do parameters, outputs that `outputs` does not name, and what only a
+// `let` reads that nobody uses.
+TEST(Item, WhatIsNotReadLeavesTheSignature) {
+  std::string base =
+      itemWith("param sink: f32[H], t: f32[N], p: f32 let unused = t[j] "
+               "reduce softmax(extra = sink[h]) emit x: f32[B,H,M] = p") +
+      "attention b = a with { reduce softmax() emit x = lse }\n"
+      "attention c = a with { outputs x, o }\n"
+      "attention d = c with { outputs lse weight unused }\n"
+      "attention e = a with { param u: f32[N] }\n";
+  auto of = [&](llvm::StringRef name) {
+    Analysis a(base, name);
+    return a.item ? signature(*a.item) : a.messages();
+  };
+  EXPECT_EQ(of("a"), "q k v sink p o lse x ");
+  EXPECT_EQ(of("b"), "q k v o lse x ");
+  EXPECT_EQ(of("c"), "q k v sink p o x ");
+  EXPECT_EQ(of("d"), "q k v sink t lse ");
+  EXPECT_EQ(of("e"), "q k v sink p o lse x ");
+}
+
+TEST(Item, GroupsStandBetweenTheBaseAndTheItemsOwnClauses) {
+  std::string text = itemWith("param c: f32 scale c score s + c") +
+                     "clauses x { param x: f32 scale 0.5 score s * x }\n"
+                     "clauses y { param y: f32 scale 0.25 score s - y }\n"
+                     "attention b = a with y, x { param z: f32 score s / z }\n"
+                     "attention d = b with { scale 1.0 }\n";
+  Analysis b(text, "b"), d(text, "d");
+  ASSERT_TRUE(b.item && d.item) << b.messages() << d.messages();
+  EXPECT_EQ(signature(*b.item), "q k v c y x z o lse ");
+  EXPECT_EQ(b.item->scale->real, 0.5);
+  EXPECT_EQ(d.item->scale->real, 1.0);
+  ASSERT_EQ(b.item->scores.size(), 4u);
+  EXPECT_EQ(b.item->scores[1]->op, Op::Sub);
+  EXPECT_EQ(b.item->scores[2]->op, Op::Mul);
+  EXPECT_EQ(b.item->scores[3]->op, Op::Div);
+}
+
+TEST(Item, ReductionAndOutputs) {
+  Analysis a(itemWith("outputs o, x reduce mean(exp(s)) weight 2.0 weight s "
+                      "emit x: i32[B,H,M] = i32(rowsum) weight 3.0"));
+  EXPECT_FALSE(a.item);
+  Analysis b(itemWith("outputs o, x reduce mean(exp(s)) weight 2.0 weight 3.0 "
+                      "emit x: i32[B,H,M] = i32(rowsum)"));
+  ASSERT_TRUE(b.item) << b.messages();
+  EXPECT_EQ(b.item->reduction, Reduction::Mean);
+  EXPECT_EQ(b.item->pairWeight->op, Op::Exp);
+  EXPECT_EQ(b.item->weights.size(), 2u);
+  ASSERT_EQ(b.item->outputs.size(), 2u);
+  EXPECT_EQ(b.item->outputs[0].element->row, RowValue::O);
+  EXPECT_EQ(b.item->outputs[1].element->op, Op::Convert);
+}
+
+TEST(Item, CallsShareTheirArguments) {
+  Analysis a(itemWith("static K = 6 score f(s + 1.0, h) * g(K)") +
+                 "fn f(x, s) { let y = x * x return y + y + s }\n"
+                 "fn g(K) = 1.0 * (K / 2)\n",
+             "a");
+  ASSERT_TRUE(a.item) << a.messages();
+  // x and y; s and K need none.
+  ASSERT_EQ(a.item->lets.size(), 2u);
+  EXPECT_EQ(a.item->lets[0].name, "x");
+  EXPECT_EQ(a.item->lets[1].name, "y");
+  EXPECT_EQ(a.item->scores[0]->args[1]->real, 3.0);
+}
+
+TEST(Item, CallsOnTheHost) {
+  Analysis a(
+      itemWith("static R = half(9) param t: i32[twice(N)], W: i32 "
+               "require small(W, M) mask t[j] > R") +
+          "fn half(x) = x / 2 fn twice(x) = x + x fn small(x, y) = x < y "
+          "&& half(x) >= 0\n",
+      "a");
+  ASSERT_TRUE(a.item) << a.messages();
+  EXPECT_EQ(prefixText(*a.item, *a.item->tensors[3].extents[0].length),
+            "(+ N N)");
+  EXPECT_EQ(prefixText(*a.item, *a.item->requirements.back().value),
+            "(&& (< W M) (>= (/ W 2) 0))");
+  EXPECT_EQ(a.item->masks[0]->args[1]->integer, 4);
+}
+
+TEST(Item, ScheduleFields) {
+  Analysis a(itemWith("static B0 = 16 schedule { form = direct, block_m = 4 * "
+                      "B0, ping_pong = 1 > 2 }") +
+                 "attention b = a with { schedule { block_m = 32 } }\n",
+             "b");
+  ASSERT_TRUE(a.item) << a.messages();
+  std::string fields;
+  for (const ScheduleField &field : a.item->schedule)
+    fields += field.name + "=" + field.value + " ";
+  EXPECT_EQ(fields, "form=direct ping_pong=false block_m=32 ");
+}
+
 TEST(Item, KeyHeadsDivideQueryHeads) {
   Analysis open(itemWith(""));
   ASSERT_TRUE(open.item) << open.messages();

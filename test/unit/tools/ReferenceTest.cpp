@@ -148,6 +148,113 @@ TEST(Reference, LogitOffsetMovesLseOnly) {
   }
 }
 
+/// Elements of output number `output` in the first row.
+static std::vector<double> outputOf(Case &c, unsigned output) {
+  return computeReference(c.problem).rows[0].outputs[output];
+}
+
+TEST(Reference, ExtraTermOfTheNormaliser) {
+  Case c =
+      oneRow({0, std::log(2)}, {1, 4}, "scale 1.0 reduce softmax(extra = 0.0)");
+  ReferenceRow row = computeReference(c.problem).rows[0];
+  EXPECT_NEAR(row.o[0], 9.0 / 4, 1e-15);
+  EXPECT_NEAR(row.lse, std::log(4), 1e-15);
+  // Far above every score, and in a row that sees no key.
+  c = oneRow({-1000, -2000}, {1, 4}, "scale 1.0 reduce softmax(extra = 7.0)");
+  row = computeReference(c.problem).rows[0];
+  EXPECT_EQ(row.o[0], 0);
+  EXPECT_EQ(row.lse, 7);
+  EXPECT_FALSE(row.empty);
+  c = oneRow({1, 2}, {1, 4},
+             "scale 1.0 mask j < 0 reduce softmax(extra = 3.5)");
+  row = computeReference(c.problem).rows[0];
+  EXPECT_TRUE(row.empty);
+  EXPECT_EQ(row.o[0], 0);
+  EXPECT_EQ(row.lse, 3.5);
+}
+
+TEST(Reference, OtherReductions) {
+  auto o = [](const std::string &clauses) {
+    Case c = oneRow({1, 2, -3}, {1, 4, 2}, "scale 1.0 outputs o " + clauses);
+    return computeReference(c.problem).rows[0].o[0];
+  };
+  EXPECT_EQ(o("reduce sum(s)"), 1 + 8 - 6);
+  EXPECT_EQ(o("reduce mean(s * s)"), (1 + 16 + 18) / 14.0);
+  EXPECT_EQ(o("reduce mean(s)"), 0); // the weights sum to 0
+  EXPECT_EQ(o("reduce sum(s) mask j != 1"), 1 - 6);
+  EXPECT_EQ(o("reduce mean(s) mask j < 0"), 0);
+  EXPECT_EQ(o("score s * s reduce sum(s + 1.0)"), 2 + 20 + 20);
+  // The weight is not part of the normaliser.
+  EXPECT_EQ(o("reduce mean(s * s) weight 1.0 * j"), (16 + 36) / 14.0);
+}
+
+TEST(Reference, WeightsEnterTheOutputOnly) {
+  Case c = oneRow({0, std::log(3)}, {1, 4},
+                  "scale 1.0 weight f32(j) weight s > 1.0 ? 2.0 : 5.0");
+  ReferenceRow row = computeReference(c.problem).rows[0];
+  EXPECT_NEAR(row.o[0], 4 * 2 * 3 / 4.0, 1e-14);
+  EXPECT_NEAR(row.lse, std::log(4), 1e-15);
+}
+
+TEST(Reference, EmittedOutputs) {
+  Case c = oneRow({1, 1 + std::log(2), 5}, {1, 4, 9},
+                  "scale 1.0 mask j < 2 emit o = o + 1.0 * e emit m: "
+                  "f32[B,H,M] = rowmax emit n: i32[B,H,M] = i32(rowsum * 10.0) "
+                  "emit p: bool[B,H,M] = lse > 2.0 "
+                  "emit x: f32[B,H,M,E] = o * rowsum");
+  EXPECT_NEAR(outputOf(c, 0)[5], 3 + 5, 1e-14);
+  EXPECT_NEAR(outputOf(c, 1)[0], 1 + std::log(3), 1e-14);
+  EXPECT_NEAR(outputOf(c, 2)[0], 1 + std::log(2), 1e-15);
+  EXPECT_EQ(outputOf(c, 3)[0], 15);
+  EXPECT_EQ(outputOf(c, 4)[0], 1);
+  EXPECT_NEAR(outputOf(c, 5)[7], 4.5, 1e-14);
+  c = oneRow({1}, {1},
+             "mask j > 0 emit m: f32[B,H,M] = rowmax emit n: "
+             "f32[B,H,M] = rowsum");
+  EXPECT_EQ(outputOf(c, 2)[0], -infinity);
+  EXPECT_EQ(outputOf(c, 3)[0], 0);
+}
+
+// Vectors of Random123's kat_vectors, first words.
+TEST(Reference, Philox) {
+  EXPECT_EQ(philox(0, {0, 0, 0, 0}), 0x6627e8d5u);
+  EXPECT_EQ(philox(~0ull, {~0u, ~0u, ~0u, ~0u}), 0x408f276du);
+  EXPECT_EQ(philox(0x299f31d0a4093822,
+                   {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}),
+            0xd16cfe09u);
+  Case c = oneRow({0}, {1},
+                  "scale 1.0 outputs o reduce sum(random(2999170649027065890, "
+                  "608135816, j - 2052912941, 320440878, 57701188))");
+  EXPECT_EQ(computeReference(c.problem).rows[0].o[0],
+            (0xd16cfe09u >> 8) * 0x1p-24);
+}
+
+TEST(Reference, BoundedReductions) {
+  auto o = [](const std::string &value) {
+    Case c =
+        oneRow({0, 0}, {1, 100},
+               "scale 1.0 outputs o static K = 4 reduce sum(" + value + ")");
+    return computeReference(c.problem).rows[0].o[0];
+  };
+  EXPECT_EQ(o("1.0 * sum(t in K: t * (j + 1))"), 6 + 1200);
+  EXPECT_EQ(o("any(t in K: t == j + 3) ? 1.0 : 0.0"), 1);
+  EXPECT_EQ(o("all(t in K: t + j < 4) ? 1.0 : 0.0"), 1);
+  EXPECT_EQ(o("min(t in K: 2.5 - t + j)"), -0.5 + 50);
+  EXPECT_EQ(o("1.0 * max(t in K: (t - 2) * (t - 2) - j)"), 4 + 300);
+  EXPECT_EQ(o("1.0 * sum(t in K: max(u in 3: t * u) + j)"), 12 + 1600);
+  EXPECT_EQ(o("any(t in N - 2: true) ? 1.0 : 2.0"), 202);
+}
+
+TEST(Reference, FunctionsComputeArgumentsOnce) {
+  Case c = makeCase(
+      "attention t" + std::string(signature) +
+          "{ static D = 8, E = 8, T = f64 scale 1.0 outputs o reduce sum(f(s, "
+          "j)) }\nfn f(x, s) { let y = x + g(s) return y * y }\n"
+          "fn g(i) = 2 * i\n",
+      {.sizes = sizes(1, 1, 1, 1, 2), .arguments = {{"q", "0"}, {"v", "1"}}});
+  EXPECT_EQ(computeReference(c.problem).rows[0].o[0], 4);
+}
+
 TEST(Reference, LargeProblemsAreSampled) {
   Case c = makeCase(itemText(""), {.sizes = sizes(1, 2, 1, 1000, 100)});
   Reference reference = computeReference(c.problem, 1e6);
@@ -196,6 +303,28 @@ TEST(Check, EmptyRowsAreExact) {
   EXPECT_FALSE(checkOutput(reference, c.problem, 0).ok);
   c.tensor("lse").setReal(0, -1e30);
   EXPECT_FALSE(checkOutput(reference, c.problem, 1).ok);
+}
+
+TEST(Check, EmittedOutputsHaveLimitsOfTheirOwn) {
+  Case c = makeCase(
+      itemText("param w: f32[H] emit p: f32[B,H,M] = exp(w[h] - lse) emit n: "
+               "i32[B,H,M] = i32(rowmax) + i",
+               "bf16", 64),
+      {.sizes = sizes(1, 2, 1, 20, 50)});
+  Reference reference = answer(c);
+  Tensor &p = c.tensor("p"), &n = c.tensor("n");
+  for (const ReferenceRow &row : reference.rows) {
+    int64_t index[] = {row.at.b, row.at.h, row.at.i};
+    p.setReal(p.offsetOf(index), row.outputs[2][0]);
+    n.setInteger(n.offsetOf(index), int64_t(row.outputs[3][0]));
+  }
+  EXPECT_TRUE(checkOutput(reference, c.problem, 2).ok);
+  EXPECT_TRUE(checkOutput(reference, c.problem, 3).ok);
+  EXPECT_LT(checkOutput(reference, c.problem, 2).limit, 1e-4);
+  p.setReal(7, p.real(7) * 1.001);
+  n.setInteger(9, n.integer(9) + 1);
+  EXPECT_FALSE(checkOutput(reference, c.problem, 2).ok);
+  EXPECT_FALSE(checkOutput(reference, c.problem, 3).ok);
 }
 
 TEST(Check, TheLimitIsThatOfAPlainImplementation) {
