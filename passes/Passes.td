@@ -34,10 +34,10 @@ def DecomposePass : Pass<"tegula-decompose", "::tegula::tile::KernelOp"> {
 }
 
 def RaiseMasksPass : Pass<"tegula-raise-masks", "::tegula::tile::KernelOp"> {
-  let summary = "turns index code on tiles into tile.mask and tile.score";
+  let summary = "turns index code on tiles into tile.mask and tile.map";
   let description = [{
     A tile program written by hand says which pairs are visible by elementwise code on `tile.iota`. Where such code is the condition of a select, it becomes
-    the region of a `tile.mask`; where it meets one other tile, as in a bias, the region of a `tile.score`. From here on such a program and a decomposed
+    the region of a `tile.mask`; where it meets one other tile, as in a bias, the region of a `tile.map`. From here on such a program and a decomposed
     `tile.attention` are the same, for the analysis of masks and for lowering. Tables read at such indices become `tile.lookup`.
 
     Example: `arith.cmpi sge, %i, %j : tensor<64x64xi64>` of `%i = %m0 + iota` down and `%j = %n + iota` across becomes
@@ -68,7 +68,7 @@ def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {
 def RotateLoopPass : Pass<"tegula-rotate-loop", "::tegula::tile::KernelOp"> {
   let summary = "issues the scores of the next block before the output product of this one";
   let description = [{
-    Rotates a `tile.for_blocks` whose body is dot, online softmax, rescale, dot: the first block's scores move to a prologue, the last output product to an
+    Rotates a `tile.for_blocks` whose body is dot, weights, rescale, dot (the rescale may be absent): the first block's scores move to a prologue, the last output product to an
     epilogue, and the body computes the scores of block n, then accumulates block n - 1, whose weights it carries. So matrix ops of one block run
     beside the exponentials of another (FlashAttention-3, arXiv:2407.08608, section 3.2). Found by data flow, not by origin. Only for schedules of form
     `pipelined`. The prologue runs for an empty range too: its block is masked throughout, which is the identity.

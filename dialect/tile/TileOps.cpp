@@ -286,11 +286,20 @@ LogicalResult MaskOp::verify() {
   return verifyRegion(*this, getBody(), "mask", {i64, i64}, IntegerType::get(getContext(), 1), 1);
 }
 
-LogicalResult ScoreOp::verify() {
-  if (failed(verifyRank2(*this, getScores().getType())))
-    return failure();
-  Type i64 = IntegerType::get(getContext(), 64), score = getScores().getType().getElementType();
-  return verifyRegion(*this, getBody(), "score", {score, i64, i64}, score, 1);
+LogicalResult MapOp::verify() {
+  RankedTensorType result = getResult().getType();
+  if (result.getRank() != (getCols() ? 2 : 1))
+    return emitOpError("constraint 1: expected a result of rank ") << (getCols() ? 2 : 1) << ", but got " << result;
+  SmallVector<Type> arguments;
+  for (Value input : getInputs()) {
+    auto type = cast<RankedTensorType>(input.getType());
+    bool isRows = type.getRank() == 1 && type.getDimSize(0) == result.getDimSize(0);
+    if (type.getShape() != result.getShape() && !isRows)
+      return emitOpError("constraint 1: expected inputs of the shape of ") << result << ", or one value a row, but got " << type;
+    arguments.push_back(type.getElementType());
+  }
+  arguments.append(result.getRank(), IntegerType::get(getContext(), 64));
+  return verifyRegion(*this, getBody(), "map", arguments, result.getElementType(), 2);
 }
 
 LogicalResult DotOp::verify() {
@@ -451,8 +460,17 @@ OpFoldResult MaskOp::fold(FoldAdaptor) {
   return SplatElementsAttr::get(cast<ShapedType>(getKeep().getType()), constant);
 }
 
-OpFoldResult ScoreOp::fold(FoldAdaptor) {
-  return yielded(getBody()) == getBody().getArgument(0) ? OpFoldResult(getScores()) : OpFoldResult();
+OpFoldResult MapOp::fold(FoldAdaptor) {
+  Value value = yielded(getBody());
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && argument.getOwner() == &getBody().front() && argument.getArgNumber() < getInputs().size()) {
+    Value input = getInputs()[argument.getArgNumber()];
+    return input.getType() == getResult().getType() ? OpFoldResult(input) : OpFoldResult();
+  }
+  Attribute constant;
+  if (!matchPattern(value, m_Constant(&constant)))
+    return {};
+  return SplatElementsAttr::get(cast<ShapedType>(getResult().getType()), constant);
 }
 
 OpFoldResult BroadcastOp::fold(FoldAdaptor adaptor) {

@@ -311,22 +311,23 @@ def Tile_MaskOp : Tile_Op<"mask", [RecursiveMemoryEffects]> {
   let hasFolder = 1;
 }
 
-def Tile_ScoreOp : Tile_Op<"score", [RecursiveMemoryEffects, AllTypesMatch<["scores", "result"]>]> {
-  let summary = "a scalar function applied to each score of a tile";
+def Tile_MapOp : Tile_Op<"map", [RecursiveMemoryEffects, AttrSizedOperandSegments]> {
+  let summary = "a scalar function of each element's place and of the elements of other tiles there";
   let description = [{
-    `y[r, c] = region(scores[r, c], rows + r, cols + c)`. Constraints: 1. the region takes (s, i, j) and yields a value of the score type.
-    2. the tile has rank 2.
-    A region that yields its score folds to the scores.
+    `y[r, c] = region(x0[r, c], x1[r], ..., rows + r, cols + c)`; of rank 1, `y[r] = region(x0[r], ..., rows + r)`. Inputs of rank 1 give one value a row.
+    Constraints: 1. inputs have the result's shape, or are one value a row; `cols` is there for rank 2. 2. the region takes an element of each input, then the
+    indices as `i64`, and yields a value of the result's element type.
+    A region that yields the element of an input of the result's type folds to that input, one that yields a constant to a constant tile.
 
     ```mlir
-    %y = tile.score %S rows(%m0) cols(%n) { ^bb0(%s: f32, %i: i64, %j: i64): %t = math.tanh %s : f32  tile.yield %t : f32 } : tensor<128x128xf32>
+    %y = tile.map %S rows(%m0) cols(%n) { ^bb0(%s: f32, %i: i64, %j: i64): %t = math.tanh %s : f32  tile.yield %t : f32 } : (tensor<128x128xf32>) -> tensor<128x128xf32>
     ```
     Lowers like `tile.mask`.
   }];
-  let arguments = (ins Tile_FloatTile:$scores, I64:$rows, I64:$cols);
-  let results = (outs Tile_FloatTile:$result);
+  let arguments = (ins Variadic<Tile_Tile>:$inputs, I64:$rows, Optional<I64>:$cols);
+  let results = (outs Tile_Tile:$result);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$scores `rows` `(` $rows `)` `cols` `(` $cols `)` $body attr-dict `:` type($result)";
+  let assemblyFormat = "($inputs^)? `rows` `(` $rows `)` (`cols` `(` $cols^ `)`)? $body attr-dict `:` functional-type($inputs, $result)";
   let hasVerifier = 1;
   let hasFolder = 1;
 }

@@ -75,7 +75,7 @@ private:
 
   bool checkTiles() {
     auto result = kernel->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<MaskOp, ScoreOp>(op))
+      if (isa<MaskOp, MapOp>(op))
         return checkTypes(op) ? WalkResult::skip() : WalkResult::interrupt();
       return isPart(op) && checkTypes(op) ? WalkResult::advance() : WalkResult::interrupt();
     });

@@ -5,7 +5,6 @@
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -41,42 +40,60 @@ std::optional<double> foldableScale(AttentionOp op) {
   return std::isfinite(scale) && scale > 0 ? std::optional<double>(scale) : std::nullopt;
 }
 
-bool isIdentity(Region &score) { return score.front().getTerminator()->getOperand(0) == score.getArgument(0); }
+bool yieldsArgument(Region &region, unsigned number) {
+  return region.front().getTerminator()->getOperand(0) == region.getArgument(number);
+}
 
 bool isAlwaysTrue(Region &mask) { return matchPattern(mask.front().getTerminator()->getOperand(0), m_One()); }
+
+/// What outputs are made of: a tile of block_m rows, and one value a row.
+struct Results {
+  Value output, lse, rowMax, rowSum;
+};
+
+/// Which of the row statistics outputs read.
+struct Reads {
+  bool rowMax = false, rowSum = false;
+
+  explicit Reads(AttentionOp op) {
+    for (Region &emit : op.getEmits()) {
+      // (o, lse, rowmax, rowsum, b, h, g, i, e) or (lse, rowmax, rowsum, b, h, g, i)
+      unsigned results = emit.getNumArguments() / 2;
+      rowMax |= !emit.getArgument(results - 2).use_empty();
+      rowSum |= !emit.getArgument(results - 1).use_empty();
+    }
+  }
+};
 
 /// Builds the tile program in place of one tile.attention.
 class Decomposer {
 public:
   Decomposer(AttentionOp op, ScheduleAttr schedule)
-      : op(op), b(op), loc(op.getLoc()), blockM(schedule.getBlockM()), blockN(schedule.getBlockN()),
-        threshold(schedule.getRescaleThreshold()), scoreType(op.getScoreType()),
-        elementType(cast<MemRefType>(op.getQuery().getType()).getElementType()) {}
+      : op(op), reads(op), b(op), loc(op.getLoc()), blockM(schedule.getBlockM()), blockN(schedule.getBlockN()), scoreType(op.getScoreType()),
+        elementType(cast<MemRefType>(op.getQuery().getType()).getElementType()), isSoftmax(op.getReduction() == Reduction::Softmax) {
+    carriesSum = isSoftmax || op.getReduction() == Reduction::Mean || reads.rowSum;
+    // A lazy maximum is not the maximum.
+    threshold = reads.rowMax || reads.rowSum ? 0 : schedule.getRescaleThreshold();
+  }
 
   /// Returns whether the scale was folded.
   bool run() {
     locateProgram();
-    std::optional<double> folded = isIdentity(op.getScore()) ? foldableScale(op) : std::nullopt;
+    std::optional<double> folded = isSoftmax && yieldsArgument(op.getScore(), 0) ? foldableScale(op) : std::nullopt;
     softmaxScale = folded.value_or(1.0);
     scoresAreDots = folded.has_value();
 
-    int64_t headDim = op.getHeadDim(), valueDim = op.getValueDim();
-    Value query = LoadOp::create(b, loc, tileType({blockM, headDim}, elementType), op.getQuery(), ValueRange{batch, head, row, zero},
+    Value query = LoadOp::create(b, loc, tileType({blockM, op.getHeadDim()}, elementType), op.getQuery(), ValueRange{batch, head, row, zero},
                                  b.getDenseI64ArrayAttr({2, 3}));
-    SmallVector<Value> state{splat({blockM}, -std::numeric_limits<double>::infinity()), splat({blockM}, 0.0),
-                             splat({blockM, valueDim}, 0.0)};
-    auto loop = ForBlocksOp::create(b, loc, zero, op.getKeys(), blockN, state,
+    auto loop = ForBlocksOp::create(b, loc, zero, op.getKeys(), blockN, initialState(),
                                     [&](OpBuilder &inner, Location, Value key, ValueRange carried) {
                                       OpBuilder::InsertionGuard guard(b);
                                       b.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
                                       return block(query, key, carried);
                                     });
-    auto finish = FinishOp::create(b, loc, loop.getResult(0), loop.getResult(1), loop.getResult(2), b.getF64FloatAttr(softmaxScale));
-    for (Value output : op.getOutputs())
-      if (cast<MemRefType>(output.getType()).getRank() == 4)
-        StoreOp::create(b, loc, narrow(finish.getOutput()), output, ValueRange{batch, head, row, zero}, b.getDenseI64ArrayAttr({2, 3}));
-      else
-        StoreOp::create(b, loc, finish.getLse(), output, ValueRange{batch, head, row}, b.getDenseI64ArrayAttr({2}));
+    Results results = isSoftmax ? finishSoftmax(loop.getResults()) : finishSum(loop.getResults());
+    for (auto [output, emit] : llvm::zip(op.getOutputs(), op.getEmits()))
+      store(output, emit, results);
     op.erase();
     return folded.has_value();
   }
@@ -91,10 +108,16 @@ private:
 
   Value constant(int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
 
-  /// Rounds a tile to the operands' type.
-  Value narrow(Value tile) {
+  /// A tile in another element type: floats are rounded or widened, flags become 0 and 1.
+  Value convert(Value tile, Type element) {
     auto type = cast<RankedTensorType>(tile.getType());
-    return type.getElementType() == elementType ? tile : arith::TruncFOp::create(b, loc, type.clone(elementType), tile).getResult();
+    if (type.getElementType() == element)
+      return tile;
+    if (type.getElementType().isInteger(1))
+      return arith::ExtUIOp::create(b, loc, type.clone(element), tile);
+    if (type.getElementTypeBitWidth() < element.getIntOrFloatBitWidth())
+      return arith::ExtFOp::create(b, loc, type.clone(element), tile);
+    return arith::TruncFOp::create(b, loc, type.clone(element), tile);
   }
 
   /// The program's batch, query head, key head and first query row. Row blocks are fastest, so that neighbours share keys.
@@ -109,39 +132,73 @@ private:
     kvHead = arith::DivSIOp::create(b, loc, head, arith::DivSIOp::create(b, loc, op.getHeads(), op.getKvHeads()));
   }
 
-  /// One block of keys: returns the next (max, sum, accumulator).
+  //===-- the loop over blocks of keys ------------------------------------------------------------===//
+
+  /// (max, sum, accumulator): max under softmax alone, sum where something reads it.
+  SmallVector<Value> initialState() {
+    SmallVector<Value> state;
+    if (isSoftmax)
+      state.push_back(splat({blockM}, -std::numeric_limits<double>::infinity()));
+    if (carriesSum)
+      state.push_back(splat({blockM}, 0.0));
+    state.push_back(splat({blockM, op.getValueDim()}, 0.0));
+    return state;
+  }
+
+  /// One block of keys: returns the next state.
   SmallVector<Value> block(Value query, Value key, ValueRange state) {
     Value keys = LoadOp::create(b, loc, tileType({blockN, op.getHeadDim()}, elementType), op.getKey(),
                                 ValueRange{batch, kvHead, key, zero}, b.getDenseI64ArrayAttr({2, 3}));
     Value dots = DotOp::create(b, loc, tileType({blockM, blockN}, scoreType), query, keys, Value(), /*transpose_b=*/true);
-    Value visible = mask(scores(dots, key), key);
-    auto softmax = OnlineSoftmaxOp::create(b, loc, visible, state[0], state[1], llvm::APFloat(softmaxScale), threshold);
-    Value rescaled = ScaleRowsOp::create(b, loc, state[2], softmax.getRescale());
-    Value weights = narrow(softmax.getWeights());
+    Value all = scores(dots, key), visible = mask(all, key), acc = state.back(), weights;
+    SmallVector<Value> next;
+    if (isSoftmax) {
+      auto softmax = OnlineSoftmaxOp::create(b, loc, visible, state[0], state[1], llvm::APFloat(softmaxScale), threshold);
+      acc = ScaleRowsOp::create(b, loc, acc, softmax.getRescale());
+      weights = softmax.getWeights();
+      next = {softmax.getNewMax(), softmax.getNewSum()};
+    } else {
+      weights = visible;
+      if (carriesSum)
+        next.push_back(arith::AddFOp::create(b, loc, state[0], ReduceOp::create(b, loc, ReduceKind::Add, weights)));
+    }
+    if (!op.getWeight().empty())
+      weights = weighted(weights, all, key);
+    weights = convert(weights, elementType);
     Value values = LoadOp::create(b, loc, tileType({blockN, op.getValueDim()}, elementType), op.getValue(),
                                   ValueRange{batch, kvHead, key, zero}, b.getDenseI64ArrayAttr({2, 3}));
-    Value acc = DotOp::create(b, loc, rescaled.getType(), weights, values, rescaled, /*transpose_b=*/false);
-    return {softmax.getNewMax(), softmax.getNewSum(), acc};
+    next.push_back(DotOp::create(b, loc, acc.getType(), weights, values, acc, /*transpose_b=*/false));
+    return next;
+  }
+
+  /// A tile.map of rows and, if given, columns. `body` gets the elements of the inputs, then the indices.
+  Value map(RankedTensorType type, ValueRange inputs, Value cols, function_ref<Value(ValueRange)> body) {
+    auto op = MapOp::create(b, loc, type, inputs, row, cols);
+    SmallVector<Type> arguments;
+    for (Value input : inputs)
+      arguments.push_back(cast<RankedTensorType>(input.getType()).getElementType());
+    arguments.append(type.getRank(), b.getI64Type());
+    OpBuilder::InsertionGuard guard(b);
+    Block *block = b.createBlock(&op.getBody(), {}, arguments, SmallVector<Location>(arguments.size(), loc));
+    YieldOp::create(b, loc, body(block->getArguments()));
+    return op;
   }
 
   Value scores(Value dots, Value key) {
     if (scoresAreDots)
       return dots;
-    auto score = ScoreOp::create(b, loc, dots.getType(), dots, row, key);
-    Type i64 = b.getI64Type();
-    OpBuilder::InsertionGuard guard(b);
-    Block *body = b.createBlock(&score.getBody(), {}, {scoreType, i64, i64}, {loc, loc, loc});
-    Value i = body->getArgument(1), j = body->getArgument(2);
-    Value scale = inlineRegion(b, op.getScale(), {batch, head, kvHead, i});
-    Value scaled = arith::MulFOp::create(b, loc, body->getArgument(0), scale);
-    YieldOp::create(b, loc, ValueRange{inlineRegion(b, op.getScore(), {scaled, batch, head, kvHead, i, j})});
-    return score;
+    return map(cast<RankedTensorType>(dots.getType()), dots, key, [&](ValueRange at) {
+      Value s = at[0], i = at[1], j = at[2];
+      Value scale = inlineRegion(b, op.getScale(), {batch, head, kvHead, i});
+      Value scaled = arith::MulFOp::create(b, loc, s, scale);
+      return inlineRegion(b, op.getScore(), {scaled, batch, head, kvHead, i, j});
+    });
   }
 
-  /// Hidden scores become -inf.
+  /// Hidden scores become -inf, hidden weights 0.
   Value mask(Value scores, Value key) {
-    Value keep = keepTile(key);
-    return arith::SelectOp::create(b, loc, keep, scores, splat({blockM, blockN}, -std::numeric_limits<double>::infinity()));
+    Value keep = keepTile(key), hidden = splat({blockM, blockN}, isSoftmax ? -std::numeric_limits<double>::infinity() : 0.0);
+    return arith::SelectOp::create(b, loc, keep, scores, hidden);
   }
 
   Value keepTile(Value key) {
@@ -158,14 +215,110 @@ private:
     return keep;
   }
 
+  /// The weights that enter the output. What has no weight stays without, whatever the region gives there.
+  Value weighted(Value weights, Value scores, Value key) {
+    SmallVector<Value> inputs{weights};
+    bool readsScore = !op.getWeight().getArgument(0).use_empty();
+    if (readsScore)
+      inputs.push_back(scores);
+    return map(cast<RankedTensorType>(weights.getType()), inputs, key, [&](ValueRange at) {
+      Value none = arith::ConstantOp::create(b, loc, b.getFloatAttr(scoreType, 0.0)), s = none;
+      if (readsScore) {
+        s = at[1];
+        if (softmaxScale != 1.0)
+          s = arith::MulFOp::create(b, loc, s, arith::ConstantOp::create(b, loc, b.getFloatAttr(scoreType, softmaxScale)));
+      }
+      ValueRange place = at.take_back(2);
+      Value factor = inlineRegion(b, op.getWeight(), {s, batch, head, kvHead, place[0], place[1]});
+      Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, at[0], none);
+      return arith::SelectOp::create(b, loc, isNone, none, arith::MulFOp::create(b, loc, at[0], factor)).getResult();
+    });
+  }
+
+  //===-- from the state to outputs ---------------------------------------------------------------===//
+
+  Results finishSoftmax(ValueRange state) {
+    Results results;
+    Value max = state[0], sum = state[1], acc = state[2];
+    double scale = softmaxScale;
+    bool hasExtra = !op.getExtra().empty();
+    results.rowSum = sum;
+    if (reads.rowMax || hasExtra)
+      results.rowMax = scale == 1.0 ? max : arith::MulFOp::create(b, loc, max, splat({blockM}, scale)).getResult();
+    if (hasExtra) {
+      // One more key, of weight exp(extra) and value 0.
+      Value extra = map(cast<RankedTensorType>(max.getType()), {}, Value(),
+                        [&](ValueRange at) { return inlineRegion(b, op.getExtra(), {batch, head, kvHead, at[0]}); });
+      auto merged = MergeOp::create(b, loc, results.rowMax, sum, acc, extra, splat({blockM}, 1.0), splat({blockM, op.getValueDim()}, 0.0),
+                                    llvm::APFloat(1.0));
+      max = merged.getMax(), sum = merged.getSum(), acc = merged.getAcc(), scale = 1.0;
+    }
+    auto finish = FinishOp::create(b, loc, max, sum, acc, b.getF64FloatAttr(scale));
+    results.output = finish.getOutput(), results.lse = finish.getLse();
+    return results;
+  }
+
+  Results finishSum(ValueRange state) {
+    Results results;
+    if (carriesSum)
+      results.rowSum = state.front();
+    results.output = state.back();
+    if (op.getReduction() == Reduction::Mean)
+      results.output = FinishOp::create(b, loc, splat({blockM}, 0.0), results.rowSum, results.output, b.getF64FloatAttr(1.0)).getOutput();
+    return results;
+  }
+
+  void store(Value memory, Region &emit, const Results &results) {
+    auto type = cast<MemRefType>(memory.getType());
+    int64_t rank = type.getRank();
+    SmallVector<Value> values{results.lse, results.rowMax, results.rowSum};
+    if (rank == 4)
+      values.insert(values.begin(), results.output);
+    Value tile;
+    for (int64_t i = 0; i < rank && !tile; ++i)
+      if (yieldsArgument(emit, i) && (rank == 3 || i == 0))
+        tile = values[i];
+    if (!tile)
+      tile = emitted(emit, values, rank);
+    SmallVector<Value> indices{batch, head, row};
+    SmallVector<int64_t> axes{2};
+    if (rank == 4)
+      indices.push_back(zero), axes.push_back(3);
+    StoreOp::create(b, loc, convert(tile, type.getElementType()), memory, indices, b.getDenseI64ArrayAttr(axes));
+  }
+
+  /// What an emit region makes of the results that it reads.
+  Value emitted(Region &emit, ArrayRef<Value> values, int64_t rank) {
+    SmallVector<Value> inputs;
+    for (auto [number, value] : llvm::enumerate(values))
+      if (!emit.getArgument(number).use_empty())
+        inputs.push_back(value);
+    SmallVector<int64_t> shape{blockM};
+    if (rank == 4)
+      shape.push_back(op.getValueDim());
+    Type element = emit.front().getTerminator()->getOperand(0).getType();
+    return map(tileType(shape, element), inputs, rank == 4 ? zero : Value(), [&](ValueRange at) {
+      Value unread = arith::ConstantOp::create(b, loc, b.getFloatAttr(scoreType, 0.0));
+      SmallVector<Value> arguments;
+      size_t next = 0;
+      for (size_t number = 0; number < values.size(); ++number)
+        arguments.push_back(emit.getArgument(number).use_empty() ? unread : at[next++]);
+      arguments.append({batch, head, kvHead});
+      ValueRange place = at.drop_front(inputs.size());
+      arguments.append(place.begin(), place.end());
+      return inlineRegion(b, emit, arguments);
+    });
+  }
+
   AttentionOp op;
+  Reads reads;
   OpBuilder b;
   Location loc;
   int64_t blockM, blockN, threshold;
   FloatType scoreType;
   Type elementType;
+  bool isSoftmax, carriesSum, scoresAreDots = false;
   double softmaxScale = 1.0;
-  bool scoresAreDots = false;
   Value zero, batch, head, kvHead, row;
 };
 

@@ -1,6 +1,6 @@
 // tegula-raise-masks: index code on tiles -> scalar code of one element.
 //
-// In: a tile program whose masks and scores are elementwise code on `tile.iota`, as a person writes it. Out: tile.mask and tile.score regions, as
+// In: a tile program whose masks and scores are elementwise code on `tile.iota`, as a person writes it. Out: tile.mask and tile.map regions, as
 // tegula-decompose writes them. The one idea: an element of such a tile is a function of its row and column, so the tile code read at one
 // element is the region; `base + iota` is the element's index itself.
 #include "passes/Passes.h"
@@ -140,9 +140,9 @@ public:
   /// The tile in place of `value`, a function of indices and of the tile `scores`.
   Value score(Value value, Value scores) {
     findBases(value, {Axis::Row, Axis::Column});
-    auto score = ScoreOp::create(b, loc, cast<RankedTensorType>(value.getType()), scores, rowBase(), columnBase());
-    fill(score.getBody(), value, scores);
-    return score;
+    auto map = MapOp::create(b, loc, cast<RankedTensorType>(value.getType()), scores, rowBase(), columnBase());
+    fill(map.getBody(), value, scores);
+    return map;
   }
 
 private:
@@ -306,7 +306,7 @@ struct RaiseMasksPass : tegula::impl::RaiseMasksPassBase<RaiseMasksPass> {
     Kinds kinds;
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
-      if (!op->getParentOfType<MaskOp>() && !op->getParentOfType<ScoreOp>() && isElementwise(op) && isMatrix(op->getResult(0)))
+      if (!op->getParentOfType<MaskOp>() && !op->getParentOfType<MapOp>() && isElementwise(op) && isMatrix(op->getResult(0)))
         ops.push_back(op);
     });
     for (Operation *op : ops)

@@ -32,7 +32,7 @@ def CpuLowerTilesPass : Pass<"tegula-cpu-lower-tiles", "::mlir::ModuleOp"> {
 def CpuFuseElementwisePass : Pass<"tegula-cpu-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "turns trees of elementwise tile code into one loop nest each";
   let description = [{
-    Elementwise `arith` and `math` on tiles, `tile.mask`, `tile.score`, `tile.broadcast`, splats and `tile.reduce` become `linalg.generic`: one for
+    Elementwise `arith` and `math` on tiles, `tile.mask`, `tile.map`, `tile.broadcast`, splats and `tile.reduce` become `linalg.generic`: one for
     each tile that has several users or a user of another kind, with the producers that it alone uses inlined as scalar code.
 
     ```mlir

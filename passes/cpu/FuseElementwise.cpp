@@ -1,6 +1,6 @@
 // tegula-cpu-fuse-elementwise: trees of elementwise tile code -> one linalg.generic each.
 //
-// In: arith and math on tiles, tile.mask, tile.score, tile.broadcast, tile.reduce, splats. Out: linalg.generic and linalg.fill. The one
+// In: arith and math on tiles, tile.mask, tile.map, tile.broadcast, tile.reduce, splats. Out: linalg.generic and linalg.fill. The one
 // idea: a tile that one elementwise user alone reads needs no memory; it becomes scalar code of that user.
 #include "passes/cpu/CpuPasses.h"
 
@@ -40,7 +40,7 @@ bool isSplat(Operation *op) {
 bool isElementwise(Operation *op) {
   if (op->getNumResults() != 1 || !isTile(op->getResult(0)))
     return false;
-  return isSplat(op) || isa<MaskOp, ScoreOp, BroadcastOp>(op) || OpTrait::hasElementwiseMappableTraits(op);
+  return isSplat(op) || isa<MaskOp, MapOp, BroadcastOp>(op) || OpTrait::hasElementwiseMappableTraits(op);
 }
 
 /// The element of a splat as scalar code.
@@ -145,7 +145,10 @@ private:
     if (auto broadcast = dyn_cast<BroadcastOp>(op))
       return read(broadcast.getTile(), rowMap());
     for (Value operand : op->getOperands())
-      collect(operand);
+      if (auto tile = dyn_cast<RankedTensorType>(operand.getType()); tile && tile.getRank() < domain.getRank())
+        read(operand, rowMap()); // one value a row of a tile.map
+      else
+        collect(operand);
   }
 
   /// Users stand before what they read, so that erasing in this order leaves no use.
@@ -186,9 +189,14 @@ private:
       return scalars.lookup(broadcast.getTile());
     if (auto mask = dyn_cast<MaskOp>(op))
       return inlineRegion(inner, mask.getBody(), {index(inner, 0, mask.getRows()), index(inner, 1, mask.getCols())});
-    if (auto score = dyn_cast<ScoreOp>(op)) {
-      Value s = element(inner, score.getScores(), scalars);
-      return inlineRegion(inner, score.getBody(), {s, index(inner, 0, score.getRows()), index(inner, 1, score.getCols())});
+    if (auto map = dyn_cast<MapOp>(op)) {
+      SmallVector<Value> arguments;
+      for (Value input : map.getInputs())
+        arguments.push_back(element(inner, input, scalars));
+      arguments.push_back(index(inner, 0, map.getRows()));
+      if (Value cols = map.getCols())
+        arguments.push_back(index(inner, 1, cols));
+      return inlineRegion(inner, map.getBody(), arguments);
     }
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
@@ -275,7 +283,7 @@ struct CpuFuseElementwisePass : tegula::impl::CpuFuseElementwisePassBase<CpuFuse
         splats.push_back(op);
       else if (isElementwise(op) || isa<ReduceOp>(op))
         ops.push_back(op);
-      return isa<MaskOp, ScoreOp>(op) ? WalkResult::skip() : WalkResult::advance();
+      return isa<MaskOp, MapOp>(op) ? WalkResult::skip() : WalkResult::advance();
     });
     llvm::for_each(ops, hoist);
     // Users first: what is left of their producers has a user of another kind, or several.

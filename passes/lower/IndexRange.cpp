@@ -108,8 +108,9 @@ bool IndexRanges::fitsI32(Region &region) {
     std::optional<IndexRange> range = of(value);
     return range && range->fitsI32();
   };
-  for (Operation &op : region.front())
-    if (!llvm::all_of(op.getOperands(), fits) || !llvm::all_of(op.getResults(), fits))
-      return false;
-  return true;
+  auto result = region.walk([&](Operation *op) {
+    bool isNarrow = llvm::all_of(op->getOperands(), fits) && llvm::all_of(op->getResults(), fits);
+    return isNarrow ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
 }

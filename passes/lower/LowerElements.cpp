@@ -2,10 +2,12 @@
 //
 // The one idea: a value of a region has a shape, the least of: the same for all elements, one a row (2), one a column (columns / 4), one an element
 // (columns / 2). An op is emitted once in the least shape that holds its operands, so what depends on the row alone is computed twice, not 64 times.
+// Long code is emitted for a few columns at a time, as what it computes in between would not fit in registers for all of them at once.
 // Integers are i64 by meaning; where the ranges of a region's values prove it, all of them are emitted as i32.
 #include "passes/lower/LowerWarp.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -17,35 +19,125 @@ enum class Spread { Uniform = 0, Rows = 1, Columns = 2, Elements = 3 };
 
 Spread join(Spread x, Spread y) { return static_cast<Spread>(static_cast<int>(x) | static_cast<int>(y)); }
 
-/// Emits a region for all elements of a fragment with `columns` columns that one thread holds.
+/// Emits a region for all elements of a tile that one thread holds.
 class RegionEmitter {
 public:
-  /// `row` and `column` are the region's index arguments, `firstRow` and `firstColumn` the fragment's place.
-  RegionEmitter(OpBuilder &b, Location loc, int64_t columns, const KernelState &state, Region &region, Value row, Value firstRow, Value column,
+  /// A region of a tile at row `firstRow` and, of a fragment, column `firstColumn`. Its arguments are the elements of `inputs`, then its indices.
+  RegionEmitter(ConversionPatternRewriter &b, Location loc, RankedTensorType tile, const KernelState &state, Region &region, ValueRange inputs, Value firstRow,
                 Value firstColumn)
-      : b(b), loc(loc), columns(columns), place(state.place) {
+      : b(b), loc(loc), columns(tile.getRank() == 2 ? tile.getDimSize(1) : 0), width(columns / 2), place(state.place), region(region) {
+    unsigned number = 0;
+    for (Value input : inputs) {
+      bool isRows = !columns || cast<VectorType>(input.getType()).getNumElements() != columns / 2;
+      set(region.getArgument(number++), input, isRows ? Spread::Rows : Spread::Elements);
+    }
+    Value row = region.getArgument(number);
+    column = columns ? region.getArgument(number + 1) : Value();
     IndexRanges ranges(state.ranges);
-    auto rows = ranges.of(firstRow), cols = ranges.of(firstColumn);
+    auto rows = ranges.of(firstRow), cols = columns ? ranges.of(firstColumn) : IndexRange{0, 0};
     if (rows && cols) {
       ranges.set(row, {rows->low, rows->high + 63});
-      ranges.set(column, {cols->low, cols->high + columns - 1});
+      if (columns)
+        ranges.set(column, {cols->low, cols->high + columns - 1});
       isNarrow = ranges.fitsI32(region);
     }
     mapRow(row, narrowed(firstRow));
-    mapColumn(column, narrowed(firstColumn));
+    if (columns)
+      columnBase = arith::AddIOp::create(b, loc, narrowed(firstColumn), narrowed(place.column));
   }
 
-  void mapElement(Value argument, Value elements) { set(argument, elements, Spread::Elements); }
-
   /// The yielded value, one an element; null where the region holds an op that is not scalar code.
-  Value emit(Region &region) {
-    for (Operation &op : region.front().without_terminator())
-      if (failed(emit(op)))
-        return {};
-    return get(region.front().getTerminator()->getOperand(0), Spread::Elements);
+  Value emit() {
+    DenseMap<Value, Spread> shapes;
+    if (columns)
+      shapes[column] = Spread::Columns;
+    shapes = staticSpreads(region.front(), shapes);
+    width = elementsAtOnce(shapes);
+    Value result = width == columns / 2 ? emitAtOnce() : emitInGroups(shapes);
+    if (!result)
+      return {};
+    Type yielded = region.front().getTerminator()->getOperand(0).getType();
+    auto type = cast<VectorType>(result.getType());
+    return type.getElementType() == yielded ? result : arith::ExtSIOp::create(b, loc, type.clone(yielded), result).getResult();
   }
 
 private:
+  Value yielded() { return region.front().getTerminator()->getOperand(0); }
+
+  Value emitAtOnce() {
+    if (columns)
+      mapColumns(0);
+    if (failed(emit(region.front())))
+      return {};
+    return get(yielded(), columns ? Spread::Elements : Spread::Rows);
+  }
+
+  /// What all columns share first, then the code of one group of columns after the other.
+  Value emitInGroups(const DenseMap<Value, Spread> &shapes) {
+    auto isShared = [&](Operation &op) { return !ofColumns(shapes.lookup(op.getResult(0))); };
+    for (Operation &op : region.front().without_terminator())
+      if (isShared(op) && failed(emit(op)))
+        return {};
+    DenseMap<Value, std::pair<Value, Spread>> shared = values;
+    SmallVector<Value> elements;
+    for (int64_t first = 0; first < columns / 2; first += width) {
+      mapColumns(first / 2);
+      for (auto [value, whole] : shared)
+        if (whole.second == Spread::Elements)
+          set(value, vector::ShuffleOp::create(b, loc, whole.first, whole.first, llvm::to_vector(llvm::seq(first, first + width))), Spread::Elements);
+      for (Operation &op : region.front().without_terminator())
+        if (!isShared(op) && failed(emit(op)))
+          return {};
+      llvm::append_range(elements, vector::ToElementsOp::create(b, loc, get(yielded(), Spread::Elements)).getResults());
+    }
+    return vector::FromElementsOp::create(b, loc, VectorType::get({columns / 2}, elements.front().getType()), elements);
+  }
+
+  static bool ofColumns(Spread spread) { return spread == Spread::Columns || spread == Spread::Elements; }
+
+  /// All of them, unless their code is long, reads tables, or loops, as a loop carries its values in registers.
+  int64_t elementsAtOnce(const DenseMap<Value, Spread> &shapes) {
+    constexpr int64_t longCode = 40;
+    int64_t length = 0, most = columns / 2;
+    region.walk([&](Operation *op) {
+      if (op->getNumResults() == 0 || !ofColumns(shapes.lookup(op->getResult(0))))
+        return;
+      ++length;
+      if (isa<scf::ForOp>(op))
+        most = std::min<int64_t>(most, 16);
+      else if (isa<tile::LookupOp>(op))
+        most = std::min<int64_t>(most, 8);
+    });
+    if (length > longCode)
+      most = std::min<int64_t>(most, 4);
+    return columns / 2 % std::max<int64_t>(most, 1) == 0 ? most : std::min<int64_t>(most, 4); // columns are multiples of 8
+  }
+
+  /// The shapes of a block's values before anything is emitted, with some known; of a loop's: that of everything that it reads.
+  DenseMap<Value, Spread> staticSpreads(Block &block, DenseMap<Value, Spread> known) {
+    auto of = [&](Value value) {
+      auto it = known.find(value);
+      return it == known.end() ? spreadOf(value) : it->second;
+    };
+    for (Operation &op : block.without_terminator()) {
+      Spread all = Spread::Uniform;
+      op.walk([&](Operation *inner) {
+        for (Value operand : inner->getOperands())
+          all = join(all, of(operand));
+      });
+      for (Value result : op.getResults())
+        known[result] = all;
+    }
+    return known;
+  }
+
+  LogicalResult emit(Block &block) {
+    for (Operation &op : block.without_terminator())
+      if (failed(emit(op)))
+        return failure();
+    return success();
+  }
+
   /// Row indices from `first`, the fragment's first row: two values.
   void mapRow(Value argument, Value first) {
     Value low = arith::AddIOp::create(b, loc, first, narrowed(place.row));
@@ -53,16 +145,15 @@ private:
     set(argument, vector::FromElementsOp::create(b, loc, VectorType::get({2}, indexType()), ValueRange{low, high}), Spread::Rows);
   }
 
-  /// Column indices from `first`: columns / 4 values.
-  void mapColumn(Value argument, Value first) {
+  /// The column indices of a group whose first one is number `first` of those that the thread holds.
+  void mapColumns(int64_t first) {
     SmallVector<Attribute> offsets;
-    for (int64_t i = 0; i < columns / 4; ++i)
+    for (int64_t i = first; i < first + count(Spread::Columns); ++i)
       offsets.push_back(IntegerAttr::get(indexType(), i / 2 * 8 + i % 2));
-    auto type = VectorType::get({columns / 4}, indexType());
+    auto type = VectorType::get({count(Spread::Columns)}, indexType());
     Value constants = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, offsets));
-    Value base = arith::AddIOp::create(b, loc, first, narrowed(place.column));
-    Value spread = vector::BroadcastOp::create(b, loc, type, base);
-    set(argument, arith::AddIOp::create(b, loc, spread, constants), Spread::Columns);
+    Value spread = vector::BroadcastOp::create(b, loc, type, columnBase);
+    set(column, arith::AddIOp::create(b, loc, spread, constants), Spread::Columns);
   }
 
   Type indexType() { return isNarrow ? b.getI32Type() : b.getI64Type(); }
@@ -71,6 +162,8 @@ private:
   Value narrowed(Value value) { return isNarrow && value.getType().isInteger(64) ? narrowToI32(b, loc, value) : value; }
 
   LogicalResult emit(Operation &op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return emitLoop(loop);
     if (op.getNumRegions() != 0 || op.getNumResults() != 1)
       return op.emitOpError("internal: not scalar code of one element");
     Spread spread = Spread::Uniform;
@@ -82,7 +175,7 @@ private:
       set(op.getResult(0), constantInt(b, loc, cast<IntegerAttr>(constant.getValue()).getInt()), Spread::Uniform);
       return success();
     }
-    if (isa<arith::ExtSIOp, arith::ExtUIOp>(op) && emitted(op.getResult(0).getType()) == op.getOperand(0).getType()) {
+    if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op) && emitted(op.getResult(0).getType()) == emitted(op.getOperand(0).getType())) {
       set(op.getResult(0), get(op.getOperand(0), spread), spread); // the range has been proved to fit
       return success();
     }
@@ -92,6 +185,55 @@ private:
     OperationState state(op.getLoc(), op.getName(), operands, {shaped(emitted(op.getResult(0).getType()), spread)}, op.getAttrs());
     set(op.getResult(0), b.create(state)->getResult(0), spread);
     return success();
+  }
+
+  /// The loop of all elements; its bounds are the same for all of them. A carried value has the shape of all values that it takes.
+  LogicalResult emitLoop(scf::ForOp loop) {
+    Value bounds[] = {loop.getLowerBound(), loop.getUpperBound(), loop.getStep()};
+    if (llvm::any_of(bounds, [&](Value bound) { return spreadOf(bound) != Spread::Uniform; }))
+      return loop.emitError("expected the bounds of a loop in an element's code to be the same for all elements");
+    SmallVector<Spread> shapes = carriedSpreads(loop);
+    SmallVector<Value> inits;
+    for (auto [init, shape] : llvm::zip(loop.getInits(), shapes))
+      inits.push_back(get(init, shape));
+    for (Value &bound : bounds)
+      bound = get(bound, Spread::Uniform);
+    auto result = scf::ForOp::create(b, loc, bounds[0], bounds[1], bounds[2], inits);
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = result.getBody();
+    if (!body->empty())
+      b.eraseOp(body->getTerminator());
+    b.setInsertionPointToEnd(body);
+    set(loop.getInductionVar(), result.getInductionVar(), Spread::Uniform);
+    for (auto [argument, value, shape] : llvm::zip(loop.getRegionIterArgs(), result.getRegionIterArgs(), shapes))
+      set(argument, value, shape);
+    if (failed(emit(*loop.getBody())))
+      return failure();
+    SmallVector<Value> next;
+    for (auto [value, shape] : llvm::zip(loop.getBody()->getTerminator()->getOperands(), shapes))
+      next.push_back(get(value, shape));
+    scf::YieldOp::create(b, loc, next);
+    for (auto [old, value, shape] : llvm::zip(loop.getResults(), result.getResults(), shapes))
+      set(old, value, shape);
+    return success();
+  }
+
+  /// The least shapes of the carried values: a fixed point, as what is yielded depends on what is carried.
+  SmallVector<Spread> carriedSpreads(scf::ForOp loop) {
+    SmallVector<Spread> shapes = llvm::map_to_vector(loop.getInits(), [&](Value init) { return spreadOf(init); });
+    for (bool changed = true; changed;) {
+      changed = false;
+      DenseMap<Value, Spread> known;
+      for (auto [argument, shape] : llvm::zip(loop.getRegionIterArgs(), shapes))
+        known[argument] = shape;
+      known = staticSpreads(*loop.getBody(), known);
+      for (auto [shape, value] : llvm::zip(shapes, loop.getBody()->getTerminator()->getOperands())) {
+        auto it = known.find(value);
+        if (Spread wider = join(shape, it == known.end() ? spreadOf(value) : it->second); wider != shape)
+          shape = wider, changed = true;
+      }
+    }
+    return shapes;
   }
 
   LogicalResult emitLookups(tile::LookupOp op, Spread spread) {
@@ -123,7 +265,7 @@ private:
   }
 
   int64_t count(Spread spread) const {
-    return spread == Spread::Rows ? 2 : spread == Spread::Columns ? columns / 4 : spread == Spread::Elements ? columns / 2 : 1;
+    return spread == Spread::Rows ? 2 : spread == Spread::Columns ? width / 2 : spread == Spread::Elements ? width : 1;
   }
 
   Type shaped(Type type, Spread spread) const { return spread == Spread::Uniform ? type : VectorType::get({count(spread)}, type); }
@@ -150,10 +292,13 @@ private:
     return vector::ShuffleOp::create(b, loc, now, now, from);
   }
 
-  OpBuilder &b;
+  ConversionPatternRewriter &b;
   Location loc;
-  int64_t columns;
+  int64_t columns; ///< 0: one value a row
+  int64_t width;   ///< how many elements are emitted at once
   const ThreadPlace &place;
+  Region &region;
+  Value column, columnBase; ///< the index argument, and the first column that the thread holds
   bool isNarrow = false;
   DenseMap<Value, std::pair<Value, Spread>> values;
 };
@@ -162,10 +307,7 @@ struct ConvertMask : OpConversionPattern<tile::MaskOp> {
   ConvertMask(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
 
   LogicalResult matchAndRewrite(tile::MaskOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    Region &body = op.getBody();
-    RegionEmitter emitter(rewriter, op.getLoc(), op.getKeep().getType().getDimSize(1), state, body, body.getArgument(0), adaptor.getRows(),
-                          body.getArgument(1), adaptor.getCols());
-    Value keep = emitter.emit(op.getBody());
+    Value keep = RegionEmitter(rewriter, op.getLoc(), op.getKeep().getType(), state, op.getBody(), {}, adaptor.getRows(), adaptor.getCols()).emit();
     if (!keep)
       return failure();
     rewriter.replaceOp(op, keep);
@@ -174,15 +316,13 @@ struct ConvertMask : OpConversionPattern<tile::MaskOp> {
   KernelState &state;
 };
 
-struct ConvertScore : OpConversionPattern<tile::ScoreOp> {
-  ConvertScore(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
+struct ConvertMap : OpConversionPattern<tile::MapOp> {
+  ConvertMap(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
 
-  LogicalResult matchAndRewrite(tile::ScoreOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    Region &body = op.getBody();
-    RegionEmitter emitter(rewriter, op.getLoc(), op.getScores().getType().getDimSize(1), state, body, body.getArgument(1), adaptor.getRows(),
-                          body.getArgument(2), adaptor.getCols());
-    emitter.mapElement(body.getArgument(0), adaptor.getScores());
-    Value result = emitter.emit(op.getBody());
+  LogicalResult matchAndRewrite(tile::MapOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    Value result = RegionEmitter(rewriter, op.getLoc(), op.getResult().getType(), state, op.getBody(), adaptor.getInputs(), adaptor.getRows(),
+                                 adaptor.getCols())
+                       .emit();
     if (!result)
       return failure();
     rewriter.replaceOp(op, result);
@@ -236,6 +376,6 @@ struct ConvertLookup : OpConversionPattern<tile::LookupOp> {
 } // namespace
 
 void tegula::populateElementPatterns(RewritePatternSet &patterns, const TypeConverter &types, KernelState &state) {
-  patterns.add<ConvertMask, ConvertScore>(types, patterns.getContext(), state);
+  patterns.add<ConvertMask, ConvertMap>(types, patterns.getContext(), state);
   patterns.add<ConvertLookup>(types, patterns.getContext());
 }

@@ -87,8 +87,8 @@ private:
       shift(store.getIndicesMutable()[store.getAxes()[0]]);
     else if (auto mask = dyn_cast<tile::MaskOp>(op))
       shift(mask.getRowsMutable());
-    else if (auto score = dyn_cast<tile::ScoreOp>(op))
-      shift(score.getRowsMutable());
+    else if (auto map = dyn_cast<tile::MapOp>(op))
+      shift(map.getRowsMutable());
   }
 
   Value rowOffset;

@@ -1,12 +1,13 @@
 // tegula-rotate-loop: software-pipelines the block loop by one block across its softmax.
 //
-// In: a tile.for_blocks that computes dot -> online softmax -> dot. Out: prologue (scores of the first block), loop (scores of block n, then the
+// In: a tile.for_blocks that computes dot -> weights -> dot. Out: prologue (scores of the first block), loop (scores of block n, then the
 // output product of block n - 1), epilogue (the last output product). The one idea: the two matrix ops of an iteration become independent.
 #include "passes/Passes.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 namespace tegula {
 #define GEN_PASS_DEF_ROTATELOOPPASS
@@ -22,19 +23,19 @@ namespace {
 /// The parts of an attention loop, found by its data flow.
 struct AttentionLoop {
   ForBlocksOp loop;
-  DotOp scores;           ///< feeds the softmax
-  OnlineSoftmaxOp softmax;
-  ScaleRowsOp rescale;    ///< of the carried accumulator by the softmax's factor
-  DotOp output;           ///< weights times values, onto the rescaled accumulator
-  unsigned maxIndex, sumIndex, accIndex; ///< which carried value is which
-  llvm::SetVector<Operation *> beforeSoftmax, values; ///< ops of the body, in order: up to the scores; those that only the output product needs
+  DotOp scores;        ///< its result leads to the weights
+  DotOp output;        ///< weights times values, onto the carried accumulator
+  ScaleRowsOp rescale; ///< of the carried accumulator before that; may be absent
+  unsigned accIndex;   ///< which carried value the accumulator is
+  /// Ops of the body, in order: up to the scores; what makes weights and the rest of the state of them; what the output product alone needs.
+  llvm::SetVector<Operation *> beforeSoftmax, softmax, values;
 
   static std::optional<AttentionLoop> match(ForBlocksOp loop);
 
 private:
-  bool matchState();
+  bool matchAccumulator();
   bool matchFlow();
-  void sortBody();
+  bool sortBody();
 };
 
 /// The body's ops that `value` depends on, itself included.
@@ -52,53 +53,63 @@ std::optional<AttentionLoop> AttentionLoop::match(ForBlocksOp loop) {
   AttentionLoop found;
   found.loop = loop;
   Block &body = loop.getBody().front();
-  auto softmaxes = body.getOps<OnlineSoftmaxOp>();
-  if (!llvm::hasSingleElement(softmaxes))
+  SmallVector<DotOp> dots(body.getOps<DotOp>());
+  if (dots.size() != 2)
     return std::nullopt;
-  found.softmax = *softmaxes.begin();
-  for (DotOp dot : body.getOps<DotOp>()) {
-    auto acc = dot.getAcc() ? dot.getAcc().getDefiningOp<ScaleRowsOp>() : ScaleRowsOp();
-    if (acc && acc.getFactors() == found.softmax.getRescale())
-      found.output = dot, found.rescale = acc;
-    else
-      found.scores = dot;
-  }
-  if (!found.scores || !found.output || !found.matchState() || !found.matchFlow())
+  found.scores = dots[0], found.output = dots[1];
+  if (!found.matchAccumulator() || !found.matchFlow() || !found.sortBody())
     return std::nullopt;
-  found.sortBody();
   return found;
 }
 
-bool AttentionLoop::matchState() {
+/// The accumulator is carried and has no other use.
+bool AttentionLoop::matchAccumulator() {
+  if (!output.getAcc() || !output->hasOneUse())
+    return false;
+  Value acc = output.getAcc();
+  rescale = acc.getDefiningOp<ScaleRowsOp>();
+  if (rescale && !rescale->hasOneUse())
+    return false;
+  auto argument = dyn_cast<BlockArgument>(rescale ? rescale.getTile() : acc);
   Block &body = loop.getBody().front();
-  auto carried = [&](Value now, Value next, unsigned &index) {
-    auto argument = dyn_cast<BlockArgument>(now);
-    if (!argument || argument.getOwner() != &body || argument.getArgNumber() == 0)
-      return false;
-    index = argument.getArgNumber() - 1;
-    return body.getTerminator()->getOperand(index) == next && now.hasOneUse();
-  };
-  return loop.getNumResults() == 3 && carried(rescale.getTile(), output.getResult(), accIndex) &&
-         carried(softmax.getMax(), softmax.getNewMax(), maxIndex) && carried(softmax.getSum(), softmax.getNewSum(), sumIndex) &&
-         rescale->hasOneUse();
+  if (!argument || argument.getOwner() != &body || argument.getArgNumber() == 0 || !argument.hasOneUse())
+    return false;
+  accIndex = argument.getArgNumber() - 1;
+  return body.getTerminator()->getOperand(accIndex) == output.getResult();
 }
 
-/// Whether scores lead to the softmax and the softmax to the weights. What is moved ahead of or behind them reads no state: the state has one
-/// use, and the ops that have it are not in the slices.
+/// Whether scores lead to the weights, and what is moved ahead of or behind them reads no state.
 bool AttentionLoop::matchFlow() {
   Block &body = loop.getBody().front();
-  auto isFree = [&](const llvm::SetVector<Operation *> &ops) { return !ops.contains(softmax) && !ops.contains(rescale); };
-  return slice(body, output.getLhs()).contains(softmax) && slice(body, softmax.getScores()).contains(scores) &&
-         isFree(slice(body, scores.getResult())) && isFree(slice(body, output.getRhs()));
+  auto isFree = [&](const llvm::SetVector<Operation *> &ops) {
+    return llvm::none_of(ops, [&](Operation *op) {
+      return llvm::any_of(op->getOperands(), [&](Value operand) { return llvm::is_contained(loop.getIterArgs(), operand); });
+    });
+  };
+  auto needed = slice(body, output.getRhs());
+  return slice(body, output.getLhs()).contains(scores) && isFree(slice(body, scores.getResult())) && isFree(needed) && !needed.contains(scores);
 }
 
-void AttentionLoop::sortBody() {
+/// False where an op with effects belongs to none of the parts.
+bool AttentionLoop::sortBody() {
   Block &body = loop.getBody().front();
   beforeSoftmax = slice(body, scores.getResult());
-  llvm::SetVector<Operation *> needed = slice(body, output.getRhs());
-  for (Operation &op : body)
-    if (needed.contains(&op))
+  llvm::SetVector<Operation *> forValues = slice(body, output.getRhs()), forState = slice(body, output.getLhs());
+  for (auto [index, next] : llvm::enumerate(body.getTerminator()->getOperands()))
+    if (index != accIndex)
+      forState.insert_range(slice(body, next));
+  if (rescale)
+    forState.insert_range(slice(body, rescale.getFactors()));
+  for (Operation &op : body.without_terminator()) {
+    if (forValues.contains(&op))
       values.insert(&op);
+    if (forState.contains(&op) && !beforeSoftmax.contains(&op))
+      softmax.insert(&op);
+    bool isPlaced = forValues.contains(&op) || forState.contains(&op) || &op == rescale || &op == output;
+    if (!isPlaced && !isMemoryEffectFree(&op))
+      return false;
+  }
+  return true;
 }
 
 /// Rewrites one matched loop.
@@ -115,10 +126,8 @@ public:
     cloneScores(first);
     cloneSoftmax(first);
     Value start = arith::AddIOp::create(b, loc, loop.getLower(), step);
-    SmallVector<Value> inits(loop.getInits());
-    inits[in.maxIndex] = first.lookup(in.softmax.getNewMax());
-    inits[in.sumIndex] = first.lookup(in.softmax.getNewSum());
-    inits.push_back(first.lookup(in.output.getLhs()));
+    Value initial = loop.getInits()[in.accIndex];
+    SmallVector<Value> inits = nextState(first, matchPattern(initial, m_AnyZeroFloat()) ? initial : rescaled(first, initial));
     auto rotated = ForBlocksOp::create(b, loc, start, loop.getUpper(), loop.getStep(), inits,
                                        [&](OpBuilder &inner, Location, Value n, ValueRange carried) {
                                          OpBuilder::InsertionGuard guard(b);
@@ -144,13 +153,22 @@ private:
     Value previous = arith::SubIOp::create(b, loc, n, step);
     Value acc = outputProduct(previous, carried.back(), carried[in.accIndex]);
     cloneSoftmax(map);
+    return nextState(map, rescaled(map, acc));
+  }
+
+  Value rescaled(IRMapping &map, Value acc) {
+    if (!in.rescale)
+      return acc;
     map.map(in.rescale.getTile(), acc);
-    b.clone(*in.rescale, map);
-    SmallVector<Value> next(3);
-    next[in.maxIndex] = map.lookup(in.softmax.getNewMax());
-    next[in.sumIndex] = map.lookup(in.softmax.getNewSum());
-    next[in.accIndex] = map.lookup(in.rescale.getResult());
-    next.push_back(map.lookup(in.output.getLhs()));
+    return b.clone(*in.rescale, map)->getResult(0);
+  }
+
+  /// What the next iteration carries: the state with `acc`, and the weights.
+  SmallVector<Value> nextState(IRMapping &map, Value acc) {
+    SmallVector<Value> next;
+    for (auto [index, value] : llvm::enumerate(loop.getBody().front().getTerminator()->getOperands()))
+      next.push_back(index == in.accIndex ? acc : map.lookupOrDefault(value));
+    next.push_back(map.lookupOrDefault(in.output.getLhs()));
     return next;
   }
 
@@ -160,13 +178,9 @@ private:
         b.clone(op, map);
   }
 
-  /// Everything between the scores and the weights; what the values alone need comes with the output product.
   void cloneSoftmax(IRMapping &map) {
-    for (Operation &op : loop.getBody().front().without_terminator())
-      if (!in.beforeSoftmax.contains(&op) && !in.values.contains(&op) && &op != in.rescale && &op != in.output)
-        b.clone(op, map);
-      else if (in.values.contains(&op) && !in.beforeSoftmax.contains(&op) && isMemoryEffectFree(&op))
-        b.clone(op, map);
+    for (Operation *op : in.softmax)
+      b.clone(*op, map);
   }
 
   Value outputProduct(Value n, Value weights, Value acc) {

@@ -10,8 +10,8 @@ tile.kernel @folds(%o: memref<?x?xf32, strided<[?, ?]>>, %i: memref<?x?xf32, str
   // CHECK-NOT: tile.mask
   %keep = tile.mask rows(%z) cols(%z) { ^bb0(%r: i64, %c: i64): %t = arith.constant true tile.yield %t : i1 } : tensor<64x64xi1>
   %v = arith.select %keep, %S, %hidden : tensor<64x64xi1>, tensor<64x64xf32>
-  // CHECK-NOT: tile.score
-  %s = tile.score %v rows(%z) cols(%z) { ^bb0(%x: f32, %r: i64, %c: i64): tile.yield %x : f32 } : tensor<64x64xf32>
+  // CHECK-NOT: tile.map
+  %s = tile.map %v rows(%z) cols(%z) { ^bb0(%x: f32, %r: i64, %c: i64): tile.yield %x : f32 } : (tensor<64x64xf32>) -> tensor<64x64xf32>
   // CHECK-NOT: tile.scale_rows
   %ones = arith.constant dense<1.0> : tensor<64xf32>
   %u = tile.scale_rows %s, %ones : tensor<64x64xf32>, tensor<64xf32>

@@ -36,12 +36,23 @@ func.func @mask(%n: i64) {
 
 // -----
 
-func.func @score(%S: tensor<8xf32>, %n: i64) {
-  // expected-error@+1 {{constraint 2: expected a tile of rank 2, but got 'tensor<8xf32>'}}
-  %y = tile.score %S rows(%n) cols(%n) {
+func.func @map(%S: tensor<8xf32>, %n: i64) {
+  // expected-error@+1 {{constraint 1: expected a result of rank 2, but got 'tensor<8xf32>'}}
+  %y = tile.map %S rows(%n) cols(%n) {
   ^bb0(%s: f32, %i: i64, %j: i64):
     tile.yield %s : f32
-  } : tensor<8xf32>
+  } : (tensor<8xf32>) -> tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @map(%S: tensor<8xf32>, %n: i64) {
+  // expected-error@+1 {{constraint 1: expected inputs of the shape of 'tensor<4x8xf32>', or one value a row, but got 'tensor<8xf32>'}}
+  %y = tile.map %S rows(%n) cols(%n) {
+  ^bb0(%s: f32, %i: i64, %j: i64):
+    tile.yield %s : f32
+  } : (tensor<8xf32>) -> tensor<4x8xf32>
   return
 }
 
@@ -55,23 +66,23 @@ func.func @dynamic(%A: tensor<?x8xbf16>, %B: tensor<8x8xbf16>) {
 
 // -----
 
-func.func @score(%S: tensor<8x8xf64>, %n: i64) {
-  // expected-error@+1 {{constraint 1: the score region expects arguments 'f64', 'i64', 'i64', but has 'f32', 'i64', 'i64'}}
-  %y = tile.score %S rows(%n) cols(%n) {
+func.func @map(%S: tensor<8x8xf64>, %n: i64) {
+  // expected-error@+1 {{constraint 2: the map region expects arguments 'f64', 'i64', 'i64', but has 'f32', 'i64', 'i64'}}
+  %y = tile.map %S rows(%n) cols(%n) {
   ^bb0(%s: f32, %i: i64, %j: i64):
     tile.yield %s : f32
-  } : tensor<8x8xf64>
+  } : (tensor<8x8xf64>) -> tensor<8x8xf64>
   return
 }
 
 // -----
 
-func.func @score(%S: tensor<8x8xf32>, %n: i64) {
-  // expected-error@+1 {{constraint 1: the score region expects to yield one 'f32'}}
-  %y = tile.score %S rows(%n) cols(%n) {
+func.func @map(%S: tensor<8x8xf32>, %n: i64) {
+  // expected-error@+1 {{constraint 2: the map region expects to yield one 'f32'}}
+  %y = tile.map %S rows(%n) cols(%n) {
   ^bb0(%s: f32, %i: i64, %j: i64):
     tile.yield %s, %s : f32, f32
-  } : tensor<8x8xf32>
+  } : (tensor<8x8xf32>) -> tensor<8x8xf32>
   return
 }
 

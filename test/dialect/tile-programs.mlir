@@ -49,14 +49,31 @@ tile.kernel @elements(%row: i64, %col: i64, %S: tensor<128x32xf32>) {
     %c = arith.cmpi sge, %i, %j : i64
     tile.yield %c : i1
   } : tensor<128x32xi1>
-  // CHECK: tile.score %{{.*}} rows(%[[R]]) cols(%[[C]]) {
+  // CHECK: tile.map %{{.*}} rows(%[[R]]) cols(%[[C]]) {
   // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: i64, %{{.*}}: i64):
-  // CHECK: } : tensor<128x32xf32>
-  %y = tile.score %S rows(%row) cols(%col) {
+  // CHECK: } : (tensor<128x32xf32>) -> tensor<128x32xf32>
+  %y = tile.map %S rows(%row) cols(%col) {
   ^bb0(%s: f32, %i: i64, %j: i64):
     %t = math.tanh %s : f32
     tile.yield %t : f32
-  } : tensor<128x32xf32>
+  } : (tensor<128x32xf32>) -> tensor<128x32xf32>
+  // CHECK: %[[M:.*]] = tile.map rows(%[[R]]) {
+  // CHECK-NEXT: ^bb0(%{{.*}}: i64):
+  // CHECK: } : () -> tensor<128xf64>
+  %m = tile.map rows(%row) {
+  ^bb0(%i: i64):
+    %t = arith.sitofp %i : i64 to f64
+    tile.yield %t : f64
+  } : () -> tensor<128xf64>
+  // CHECK: tile.map %{{.*}}, %[[M]] rows(%[[R]]) cols(%[[C]]) {
+  // CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f64, %{{.*}}: i64, %{{.*}}: i64):
+  // CHECK: } : (tensor<128x32xf32>, tensor<128xf64>) -> tensor<128x32xi1>
+  %z = tile.map %S, %m rows(%row) cols(%col) {
+  ^bb0(%s: f32, %x: f64, %i: i64, %j: i64):
+    %w = arith.extf %s : f32 to f64
+    %t = arith.cmpf olt, %w, %x : f64
+    tile.yield %t : i1
+  } : (tensor<128x32xf32>, tensor<128xf64>) -> tensor<128x32xi1>
   tile.return
 }
 

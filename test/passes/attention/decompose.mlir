@@ -21,7 +21,7 @@ tile.kernel @folded(%q: !q, %k: !q, %v: !v, %o: !v, %l: !lse, %B: i64, %H: i64, 
   // CHECK: %[[STATE:.*]]:3 = tile.for_blocks %[[J:[^ ]+]] = %[[ZERO]] to %[[N]] step 16 iter_args(%[[MAX:.*]] = %{{.*}}, %[[SUM:.*]] = %{{.*}}, %[[ACC:.*]] = %{{.*}})
   // CHECK-NEXT: %[[KT:.*]] = tile.load %[[K]][%[[ID]]#2, %[[KV]], %[[J]], %[[ZERO]]] axes [2, 3] : {{.*}} -> tensor<16x64xf16>
   // CHECK-NEXT: %[[S:.*]] = tile.dot %[[QT]], %[[KT]] transpose_b
-  // CHECK-NOT: tile.score
+  // CHECK-NOT: tile.map
   // CHECK: %[[KEEP:.*]] = tile.mask rows(%[[ROW]]) cols(%[[J]])
   // CHECK-NEXT: ^bb0(%{{.*}}: i64, %[[COL:.*]]: i64):
   // CHECK-NEXT: %[[EXISTS:.*]] = arith.cmpi slt, %[[COL]], %[[N]]
@@ -51,7 +51,7 @@ tile.kernel @folded(%q: !q, %k: !q, %v: !v, %o: !v, %l: !lse, %B: i64, %H: i64, 
 tile.kernel @scored(%q: !q, %v: !v, %N: i64, %f: f32) {
   // CHECK: tile.for_blocks %[[J:[^ ]+]] = %{{.*}} to %[[N]] step 48
   // CHECK: %[[S:.*]] = tile.dot
-  // CHECK-NEXT: %[[X:.*]] = tile.score %[[S]] rows(%[[ROW:.*]]) cols(%[[J]])
+  // CHECK-NEXT: %[[X:.*]] = tile.map %[[S]] rows(%[[ROW:.*]]) cols(%[[J]])
   // CHECK-NEXT: ^bb0(%[[ONE:.*]]: f32, %{{.*}}: i64, %{{.*}}: i64):
   // CHECK-NEXT: %[[C:.*]] = arith.constant 2.500000e-01
   // CHECK-NEXT: %[[SCALED:.*]] = arith.mulf %[[ONE]], %[[C]]
@@ -80,7 +80,7 @@ tile.kernel @scored(%q: !q, %v: !v, %N: i64, %f: f32) {
 // Neither a scale below 0 nor one that depends on the row is folded.
 // CHECK-LABEL: tile.kernel @unfolded
 tile.kernel @unfolded(%q: !q, %v: !v, %N: i64, %f: f32) {
-  // CHECK: tile.score
+  // CHECK: tile.map
   // CHECK: arith.constant -2.500000e-01
   // CHECK: tile.online_softmax {{.*}} scale 1.000000e+00
   tile.attention ins(%q, %q, %v : !q, !q, !v) dims(%N, %N, %N, %N, %N) reduction(softmax)
@@ -93,7 +93,7 @@ tile.kernel @unfolded(%q: !q, %v: !v, %N: i64, %f: f32) {
 }
 // CHECK-LABEL: tile.kernel @per_row
 tile.kernel @per_row(%q: !q, %v: !v, %N: i64, %f: f32) {
-  // CHECK: tile.score %{{.*}} rows(
+  // CHECK: tile.map %{{.*}} rows(
   // CHECK-NEXT: ^bb0(%[[S:.*]]: f32, %[[I:.*]]: i64, %{{.*}}: i64):
   // CHECK-NEXT: %[[C:.*]] = arith.sitofp %[[I]]
   // CHECK-NEXT: arith.mulf %[[S]], %[[C]]

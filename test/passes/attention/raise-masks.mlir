@@ -62,7 +62,7 @@ tile.kernel @score(%S: memref<?x?xf32>, %slope: f32, %m0: i64) {
   %f = arith.sitofp %J : tensor<8x16xi32> to tensor<8x16xf32>
   %k = tensor.splat %slope : tensor<8x16xf32>
   %b = arith.mulf %f, %k : tensor<8x16xf32>
-  // CHECK: %[[Y:.*]] = tile.score %[[E]] rows(%{{.*}}) cols(%{{.*}}) {
+  // CHECK: %[[Y:.*]] = tile.map %[[E]] rows(%{{.*}}) cols(%{{.*}}) {
   // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %{{.*}}: i64, %[[J:.*]]: i64):
   // CHECK-NEXT: %[[LANE:.*]] = arith.trunci %[[J]] : i64 to i32
   // CHECK-NEXT: %[[F:.*]] = arith.sitofp %[[LANE]]
@@ -85,7 +85,7 @@ tile.kernel @two(%S: memref<?x?xf32>, %m0: i64) {
   %f = arith.sitofp %c : tensor<16xi32> to tensor<16xf32>
   %J = tile.broadcast %f axes [1] : tensor<16xf32> -> tensor<8x16xf32>
   %u = arith.addf %t, %J : tensor<8x16xf32>
-  // CHECK: tile.score
+  // CHECK: tile.map
   // CHECK: arith.mulf %{{.*}}, %{{.*}} : tensor<8x16xf32>
   %y = arith.mulf %s, %u : tensor<8x16xf32>
   tile.store %y, %S[%m0, %m0] axes [0, 1] : tensor<8x16xf32>, memref<?x?xf32>

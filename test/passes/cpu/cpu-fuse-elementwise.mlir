@@ -19,7 +19,7 @@
 // CHECK: return %[[R]]
 func.func @tree(%s: tensor<4x8xf32>, %m: tensor<4xf32>, %m0: i64, %n0: i64) -> tensor<4x8xf32> {
   %keep = tile.mask rows(%m0) cols(%n0) { ^bb0(%i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64  tile.yield %c : i1 } : tensor<4x8xi1>
-  %capped = tile.score %s rows(%m0) cols(%n0) { ^bb0(%x: f32, %i: i64, %j: i64): %t = math.tanh %x : f32  tile.yield %t : f32 } : tensor<4x8xf32>
+  %capped = tile.map %s rows(%m0) cols(%n0) { ^bb0(%x: f32, %i: i64, %j: i64): %t = math.tanh %x : f32  tile.yield %t : f32 } : (tensor<4x8xf32>) -> tensor<4x8xf32>
   %hidden = arith.constant dense<0xFF800000> : tensor<4x8xf32>
   %x = arith.select %keep, %capped, %hidden : tensor<4x8xi1>, tensor<4x8xf32>
   %rows = tile.broadcast %m : tensor<4xf32> -> tensor<4x8xf32>

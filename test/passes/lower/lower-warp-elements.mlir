@@ -75,7 +75,7 @@ warp.kernel @wide(%s: memref<?x16xf32, strided<[?, ?]>> {tile.name = "s", tile.d
         // CHECK: vector.from_elements %{{.*}} : vector<4xbf16>
         // CHECK: arith.extf %{{.*}} : vector<4xbf16> to vector<4xf32>
         // CHECK: arith.addf %{{.*}}, %{{.*}} : vector<8xf32>
-        %y = tile.score %x rows(%block) cols(%zero) {
+        %y = tile.map %x rows(%block) cols(%zero) {
         ^bb0(%one: f32, %i: i64, %j: i64):
           %p = arith.muli %i, %j : i64
           %f = arith.sitofp %p : i64 to f32
@@ -84,7 +84,7 @@ warp.kernel @wide(%s: memref<?x16xf32, strided<[?, ?]>> {tile.name = "s", tile.d
           %r = arith.addf %one, %f : f32
           %r2 = arith.addf %r, %w : f32
           tile.yield %r2 : f32
-        } : tensor<64x16xf32, #warp.fragment>
+        } : (tensor<64x16xf32, #warp.fragment>) -> tensor<64x16xf32, #warp.fragment>
         tile.store %y, %s[%block, %zero] axes [0, 1] : tensor<64x16xf32, #warp.fragment>, memref<?x16xf32, strided<[?, ?]>>
       }
     }

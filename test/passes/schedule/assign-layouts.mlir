@@ -24,9 +24,9 @@ tile.kernel @rows(%q: memref<?x16xf16>, %k: memref<?x16xf16>, %l: memref<?xf32>,
     // CHECK: } : tensor<64x32xi1, #warp.fragment>
     %keep = tile.mask rows(%row) cols(%j) { ^bb0(%a: i64, %b: i64): %c = arith.cmpi sge, %a, %b : i64 tile.yield %c : i1 } : tensor<128x32xi1>
     // CHECK-NEXT: %[[SROW:.*]] = arith.addi %[[ROW]], %[[FIRST]]
-    // CHECK-NEXT: tile.score %[[S]] rows(%[[SROW]]) cols(%[[J]])
+    // CHECK-NEXT: tile.map %[[S]] rows(%[[SROW]]) cols(%[[J]])
     // CHECK: } : tensor<64x32xf32, #warp.fragment>
-    %x = tile.score %s rows(%row) cols(%j) { ^bb0(%a: f32, %b: i64, %c: i64): tile.yield %a : f32 } : tensor<128x32xf32>
+    %x = tile.map %s rows(%row) cols(%j) { ^bb0(%a: f32, %b: i64, %c: i64): tile.yield %a : f32 } : (tensor<128x32xf32>) -> tensor<128x32xf32>
     %y = arith.select %keep, %x, %s : tensor<128x32xi1>, tensor<128x32xf32>
     // CHECK: tile.reduce max %{{.*}} : tensor<64x32xf32, #warp.fragment> -> tensor<64xf32, #warp.rows>
     %next = tile.reduce max %y : tensor<128x32xf32> -> tensor<128xf32>

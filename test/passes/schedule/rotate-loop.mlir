@@ -15,11 +15,12 @@ tile.kernel @handwritten(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref
   // CHECK: %[[K0:.*]] = tile.load %[[K]][%[[LO]], %[[ZERO]]]
   // CHECK: %[[S0:.*]] = tile.dot %[[Q]], %[[K0]] transpose_b
   // CHECK-NOT: tile.dot
-  // CHECK: %[[P0:.*]], %[[M0:.*]], %[[L0:.*]], %{{.*}} = tile.online_softmax %[[S0]], %[[M]], %[[L]]
+  // CHECK: %[[P0:.*]], %[[M0:.*]], %[[L0:.*]], %[[A0:.*]] = tile.online_softmax %[[S0]], %[[M]], %[[L]]
   // CHECK: %[[W0:.*]] = arith.truncf %[[P0]]
   // CHECK: %[[START:.*]] = arith.addi %[[LO]], %[[STEP]]
+  // CHECK: %[[U0:.*]] = tile.scale_rows %[[U]], %[[A0]]
   // The loop: the scores of this block, then the output product of the last one.
-  // CHECK: %[[R:.*]]:4 = tile.for_blocks %[[J:[^ ]+]] = %[[START]] to %[[HI]] step 32 iter_args(%[[LI:.*]] = %[[L0]], %[[UI:.*]] = %[[U]], %[[MI:.*]] = %[[M0]], %[[WI:.*]] = %[[W0]])
+  // CHECK: %[[R:.*]]:4 = tile.for_blocks %[[J:[^ ]+]] = %[[START]] to %[[HI]] step 32 iter_args(%[[LI:.*]] = %[[L0]], %[[UI:.*]] = %[[U0]], %[[MI:.*]] = %[[M0]], %[[WI:.*]] = %[[W0]])
   // CHECK: %[[KJ:.*]] = tile.load %[[K]][%[[J]], %[[ZERO]]]
   // CHECK: %[[S:.*]] = tile.dot %[[Q]], %[[KJ]] transpose_b
   // CHECK: %[[BEFORE:.*]] = arith.subi %[[J]], %[[STEP]]
@@ -48,6 +49,30 @@ tile.kernel @handwritten(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref
     tile.yield %l1, %new, %m1 : tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>
   }
   tile.store %r#1, %o[%lo, %zero] axes [0, 1] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// Without a running softmax: the weights are the scores, the accumulator is not rescaled, and starts as it comes.
+// CHECK-LABEL: tile.kernel @summed
+// CHECK-SAME: %[[U:[^ ]+]]: tensor<64x16xf32>)
+tile.kernel @summed(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %o: memref<?x16xf32>, %n: i64, %u: tensor<64x16xf32>) attributes {schedule = #pipelined} {
+  // CHECK: %[[S0:.*]] = tile.dot {{.*}} transpose_b
+  // CHECK-NOT: tile.dot
+  // CHECK: %[[W0:.*]] = arith.truncf %[[S0]]
+  // CHECK: tile.for_blocks %{{.*}} iter_args(%[[UI:.*]] = %[[U]], %[[WI:.*]] = %[[W0]])
+  // CHECK: %[[S:.*]] = tile.dot {{.*}} transpose_b
+  // CHECK: %[[U1:.*]] = tile.dot %[[WI]], %{{.*}} acc(%[[UI]]
+  // CHECK: %[[W:.*]] = arith.truncf %[[S]]
+  // CHECK: tile.yield %[[U1]], %[[W]]
+  %zero = arith.constant 0 : i64
+  %r = tile.for_blocks %j = %zero to %n step 32 iter_args(%acc = %u) -> (tensor<64x16xf32>) {
+    %keys = tile.load %k[%j, %zero] axes [0, 1] : memref<?x16xf16> -> tensor<32x16xf16>
+    %s = tile.dot %q, %keys transpose_b : tensor<64x16xf16>, tensor<32x16xf16> -> tensor<64x32xf32>
+    %w = arith.truncf %s : tensor<64x32xf32> to tensor<64x32xf16>
+    %new = tile.dot %w, %keys acc(%acc : tensor<64x16xf32>) : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>
+    tile.yield %new : tensor<64x16xf32>
+  }
+  tile.store %r, %o[%zero, %zero] axes [0, 1] : tensor<64x16xf32>, memref<?x16xf32>
   tile.return
 }
 

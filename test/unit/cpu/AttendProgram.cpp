@@ -29,12 +29,12 @@ tile.kernel @attend(
   %end:3 = tile.for_blocks %n = %zero to %N step $BN iter_args(%max = %none, %sum = %zeros, %acc = %acc0) -> ($ROWS, $ROWS, $ACC) {
     %K = tile.load %k[%b, %g, %n, %zero] axes [2, 3] : $QK -> tensor<$BNx$Dx$T>
     %S0 = tile.dot %Q, %K transpose_b : tensor<$BMx$Dx$T>, tensor<$BNx$Dx$T> -> $S
-    %S1 = tile.score %S0 rows(%m0) cols(%n) {
+    %S1 = tile.map %S0 rows(%m0) cols(%n) {
     ^bb0(%s: $A, %i: i64, %j: i64):
       %c = arith.constant $SCALE : $A
       %x = arith.mulf %s, %c : $A
       tile.yield %x : $A
-    } : $S
+    } : ($S) -> $S
     %keep = tile.mask rows(%m0) cols(%n) {
     ^bb0(%i: i64, %j: i64):
       %exists = arith.cmpi slt, %j, %N : i64

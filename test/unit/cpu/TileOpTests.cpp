@@ -171,7 +171,7 @@ TEST(Lookup, ClampsAndReadsZeroOfAnEmptyTable) {
                             argument("y", "i32", "1 : i64, \"N\"", "out") + ", " + dim("A") + ", " + dim("C") + ", " + dim("N") + R"() {
     %zero = arith.constant 0 : i64
     %zeros = arith.constant dense<0.0> : tensor<1x16xf32>
-    %s = tile.score %zeros rows(%zero) cols(%zero) {
+    %s = tile.map %zeros rows(%zero) cols(%zero) {
     ^bb0(%x: f32, %i: i64, %j: i64):
       %three = arith.constant 3 : i64
       %five = arith.constant 5 : i64
@@ -181,7 +181,7 @@ TEST(Lookup, ClampsAndReadsZeroOfAnEmptyTable) {
       %v = tile.lookup %t[%a, %c] : memref<?x?xi32, strided<[?, ?]>>
       %f = arith.sitofp %v : i32 to f32
       tile.yield %f : f32
-    } : tensor<1x16xf32>
+    } : (tensor<1x16xf32>) -> tensor<1x16xf32>
     %out = arith.fptosi %s : tensor<1x16xf32> to tensor<1x16xi32>
     tile.store %out, %y[%zero, %zero] axes [0, 1] : tensor<1x16xi32>, memref<?x?xi32, strided<[?, ?]>>
     tile.return
