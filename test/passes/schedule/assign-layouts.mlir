@@ -25,7 +25,7 @@ tile.kernel @rows(%q: memref<?x16xf16>, %k: memref<?x16xf16>, %l: memref<?xf32>,
     %keep = tile.mask rows(%row) cols(%j) { ^bb0(%a: i64, %b: i64): %c = arith.cmpi sge, %a, %b : i64 tile.yield %c : i1 } : tensor<128x32xi1>
     // CHECK-NEXT: %[[SROW:.*]] = arith.addi %[[ROW]], %[[FIRST]]
     // CHECK-NEXT: tile.map %[[S]] rows(%[[SROW]]) cols(%[[J]])
-    // CHECK: } : tensor<64x32xf32, #warp.fragment>
+    // CHECK: } : (tensor<64x32xf32, #warp.fragment>) -> tensor<64x32xf32, #warp.fragment>
     %x = tile.map %s rows(%row) cols(%j) { ^bb0(%a: f32, %b: i64, %c: i64): tile.yield %a : f32 } : (tensor<128x32xf32>) -> tensor<128x32xf32>
     %y = arith.select %keep, %x, %s : tensor<128x32xi1>, tensor<128x32xf32>
     // CHECK: tile.reduce max %{{.*}} : tensor<64x32xf32, #warp.fragment> -> tensor<64xf32, #warp.rows>
