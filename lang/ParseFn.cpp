@@ -25,8 +25,10 @@ void Parser::parseFn(File &file) {
   else
     errorExpected("`=` and the value, or `{`");
   // A broken body keeps its name, so that a call adds no message.
-  if (panicking)
+  if (panicking) {
+    fn.lets.clear();
     fn.result = std::make_unique<Expr>();
+  }
   file.add(std::move(fn));
 }
 

@@ -103,7 +103,8 @@ const Expr *Sema::bindArgument(const ast::Fn &fn, const ast::Tensor &param,
 }
 
 const Expr *Sema::typeFnCall(const ast::Expr &e, const ast::Fn &fn) {
-  if (!checkFnCall(e, fn))
+  bool didNotParse = fn.result->kind == ast::Expr::Error;
+  if (didNotParse || !checkFnCall(e, fn))
     return errorExpr();
   Scope body;
   body.fn = &fn;

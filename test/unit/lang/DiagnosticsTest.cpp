@@ -616,6 +616,9 @@ TEST(Diagnostics, Functions) {
       {"score f(i)", "fn f(x) = x *",
        "t.tg:4:14: error: expected an expression, but found the end of the "
        "file\n"},
+      {"score f(s, s)", "fn f(x) { let y = x * return y }",
+       "t.tg:4:30: error: expected `let`, or `return` and the value, but found "
+       "`y`\n"},
       {"score f(s, s)", "fn f(x, y) { let i = x / y return z }",
        "t.tg:4:35: error: unknown name `z`; a `fn` sees its parameters and "
        "`let`s only\n"
