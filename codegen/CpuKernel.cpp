@@ -175,7 +175,7 @@ union Slot {
 static MemRefDescriptor describe(const rt::TensorView &view, int rank) {
   MemRefDescriptor result = {view.data, view.data, 0, {}};
   for (int axis = 0; axis != view.rank; ++axis) {
-    result.sizesAndStrides[axis] = view.sizes[axis];
+    result.sizesAndStrides[axis] = view.data ? view.sizes[axis] : 0;
     result.sizesAndStrides[rank + axis] = view.strides[axis];
   }
   return result;

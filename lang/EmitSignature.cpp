@@ -116,6 +116,9 @@ void SignatureEmitter::addTensor(const Tensor &tensor) {
   if (tensor.elem == ElemType::Bool || tensor.elem == ElemType::U8)
     attributes.push_back(builder.getNamedAttr(
         "tile.elem", builder.getStringAttr(elemTypeName(tensor.elem))));
+  if (tensor.role == Role::Output)
+    attributes.push_back(
+        builder.getNamedAttr("tile.optional", builder.getUnitAttr()));
   if (tensor.sorted)
     attributes.push_back(
         builder.getNamedAttr("tile.sorted", builder.getUnitAttr()));

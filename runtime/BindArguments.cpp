@@ -65,12 +65,12 @@ private:
 } // namespace
 
 Status Binder::checkTensor(int index) {
-  if (isSkipped(index))
-    return Status();
   if (!arguments.hasTensor(index))
     return invalidArgument(concat("`", info(index).name, "` is not set; `",
                                   signature.name, "` takes ",
                                   signature.orderText()));
+  if (isSkipped(index))
+    return Status();
   const TensorView &tensor = view(index);
   // A bool is 0 or 1 in one byte, so it reads the same as i8 and u8.
   bool isByte = info(index).type == ElementType::i8 ||

@@ -96,6 +96,9 @@ static Verdict checkCondition(const Condition &condition,
   }
   const TensorInfo &info = arguments.signature().tensors[condition.tensor];
   const TensorView &view = arguments.tensor(condition.tensor);
+  // Nothing is written to an output that is not wanted.
+  if (info.isOptional && !view.data)
+    return {};
   switch (condition.kind) {
   case Condition::Kind::aligned:
     return checkAligned(info, view, condition.bytes);

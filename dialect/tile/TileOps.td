@@ -33,7 +33,9 @@ def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
     carries attributes that name it to the outside:
 
     - a tensor (`memref`, static extents where known, every stride dynamic): `tile.name`, `tile.role` (`"in"`, `"out"`, or `"inout"`: read and written in place), and
-      `tile.dims`, an array with one entry an axis: a dim's name, an integer, or a prefix expression as text (`"(+ B 1)"`)
+      `tile.dims`, an array with one entry an axis: a dim's name, an integer, or a prefix expression as text (`"(+ B 1)"`); `tile.elem`, its
+      element type where memory holds another (`"bool"` and `"u8"`, held as i8); `tile.optional`, for an output whose pointer may be null: stores
+      to it are dropped then
     - a scalar: `tile.name`
     - a dim (`i64`): `tile.dim`, its name
 

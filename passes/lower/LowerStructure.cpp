@@ -2,6 +2,7 @@
 //
 // In: warp.kernel. Out: llvm.func whose arguments are tensor maps, pointers, strides, dims and scalars, each described by `tegula.argument`.
 // The one idea: arguments are derived from what the body uses; what nothing reads is dropped after the body has been lowered.
+#include "dialect/tile/Signature.h"
 #include "passes/lower/InlinePtx.h"
 #include "passes/lower/LowerWarp.h"
 
@@ -22,13 +23,6 @@ NamedAttribute named(Builder &b, StringRef name, Attribute value) { return b.get
 NamedAttribute named(Builder &b, StringRef name, StringRef value) { return b.getNamedAttr(name, b.getStringAttr(value)); }
 NamedAttribute named(Builder &b, StringRef name, int64_t value) { return b.getNamedAttr(name, b.getI64IntegerAttr(value)); }
 
-/// The text of a type as manifests and sources write it.
-std::string typeName(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text == "i1" ? "bool" : text;
-}
-
 /// Builds the function of one kernel.
 class FrameBuilder {
 public:
@@ -43,9 +37,8 @@ public:
     declareSharedMemory();
     makeFunction();
     placeThread();
-    if (failed(expandArguments()))
+    if (failed(expandArguments()) || failed(describe()))
       return failure();
-    describe();
     Block *body = &kernel.getBody().front();
     warp::RolesOp roles;
     for (Operation &op : llvm::make_early_inc_range(*body)) {
@@ -142,7 +135,7 @@ private:
       auto memory = dyn_cast<MemRefType>(argument.getType());
       if (!memory) {
         Type type = argument.getType().isInteger(1) ? b.getI8Type() : argument.getType();
-        Value value = addArgument(type, {named(b, "kind", "scalar"), named(b, "name", name), named(b, "type", typeName(argument.getType()))});
+        Value value = addArgument(type, {named(b, "kind", "scalar"), named(b, "name", name), named(b, "type", tile::elementTypeName(argument.getType()))});
         if (type != argument.getType())
           value = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, value, constantInt(b, loc, 0, 8));
         argument.replaceAllUsesWith(value);
@@ -159,11 +152,12 @@ private:
       auto memory = cast<MemRefType>(argument.getType());
       if (!extents || static_cast<int64_t>(extents.size()) != memory.getRank())
         return kernel.emitError("argument ") << argument.getArgNumber() << " needs one entry of `tile.dims` an axis";
+      Value wanted = wantedOutput(argument, parts.front());
       for (Attribute extent : extents) {
         FailureOr<Value> value = extentValue(extent, dims);
         if (failed(value))
           return failure();
-        parts.push_back(*value);
+        parts.push_back(wanted ? arith::SelectOp::create(b, loc, wanted, *value, constantInt(b, loc, 0, 64)) : *value);
       }
       Value cast = UnrealizedConversionCastOp::create(b, loc, TypeRange{memory}, parts).getResult(0);
       argument.replaceAllUsesWith(cast);
@@ -178,6 +172,15 @@ private:
       state.function.setArgAttr(number, "nvvm.grid_constant", b.getUnitAttr());
     }
     return success();
+  }
+
+  /// Whether the pointer of an optional output is not null; nothing for other arguments. An output that is not wanted has no elements, so that
+  /// every store to it is dropped.
+  Value wantedOutput(BlockArgument argument, Value pointer) {
+    if (!kernel.getArgAttr(argument.getArgNumber(), "tile.optional"))
+      return Value();
+    Value null = LLVM::ZeroOp::create(b, loc, pointer.getType());
+    return LLVM::ICmpOp::create(b, loc, LLVM::ICmpPredicate::ne, pointer, null);
   }
 
   static bool isTensorMap(Attribute facts) {
@@ -340,33 +343,16 @@ private:
 
   //===-- manifest --------------------------------------------------------------------------------===//
 
-  void describe() {
-    SmallVector<Attribute> tensors, scalars, dims, signature;
-    for (BlockArgument argument : kernel.getArguments()) {
-      unsigned number = argument.getArgNumber();
-      if (auto dim = kernel.getArgAttrOfType<StringAttr>(number, "tile.dim")) {
-        dims.push_back(dim);
-        continue;
-      }
-      auto name = kernel.getArgAttrOfType<StringAttr>(number, "tile.name");
-      signature.push_back(name);
-      if (auto memory = dyn_cast<MemRefType>(argument.getType()))
-        tensors.push_back(b.getDictionaryAttr({named(b, "name", name), named(b, "type", typeName(memory.getElementType())),
-                                               named(b, "dims", kernel.getArgAttr(number, "tile.dims")),
-                                               named(b, "role", kernel.getArgAttr(number, "tile.role"))}));
-      else
-        scalars.push_back(b.getDictionaryAttr({named(b, "name", name), named(b, "type", typeName(argument.getType()))}));
-    }
-    SmallVector<NamedAttribute> facts{
-        named(b, "name", kernel.getSymName()), named(b, "form", tile::stringifyForm(state.schedule.getForm())),
-        named(b, "tensors", b.getArrayAttr(tensors)), named(b, "scalars", b.getArrayAttr(scalars)), named(b, "dims", b.getArrayAttr(dims)),
-        named(b, "signature", b.getArrayAttr(signature)),
-        named(b, "grid", b.getDictionaryAttr({named(b, "tiles", gridRule()), named(b, "persistent", b.getBoolAttr(isPipelined()))})),
-        named(b, "threads", 128 * totalWarpgroups), named(b, "shared_bytes", sharedBytes()), named(b, "ctas_per_sm", 1),
-        named(b, "schedule", scheduleFacts()), named(b, "conditions", b.getArrayAttr(needs))};
-    Attribute requires_ = kernel->getAttr("tile.requires");
-    facts.push_back(named(b, "requires", requires_ ? requires_ : b.getArrayAttr({})));
-    state.function->setAttr(manifestAttr, b.getDictionaryAttr(facts));
+  LogicalResult describe() {
+    FailureOr<SmallVector<NamedAttribute>> facts = tile::describeSignature(kernel);
+    if (failed(facts))
+      return failure();
+    facts->append({named(b, "form", tile::stringifyForm(state.schedule.getForm())),
+                   named(b, "grid", b.getDictionaryAttr({named(b, "tiles", gridRule()), named(b, "persistent", b.getBoolAttr(isPipelined()))})),
+                   named(b, "threads", 128 * totalWarpgroups), named(b, "shared_bytes", sharedBytes()), named(b, "ctas_per_sm", 1),
+                   named(b, "schedule", scheduleFacts()), named(b, "conditions", b.getArrayAttr(needs))});
+    state.function->setAttr(manifestAttr, b.getDictionaryAttr(*facts));
+    return success();
   }
 
   bool isPipelined() { return state.schedule.getForm() == tile::Form::Pipelined; }

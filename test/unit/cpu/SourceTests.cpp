@@ -64,6 +64,24 @@ TEST(Source, TiledEqualsDense) {
     }
 }
 
+TEST(Source, NullOutputsAreSkipped) {
+  std::unique_ptr<CpuKernel> kernel = compileItem("causal");
+  ASSERT_TRUE(kernel);
+  AttendProblem whole = problemFor({2, 4, 2, 45, 61});
+  ASSERT_TRUE(whole.run(*kernel));
+  for (std::string name : {"o", "lse"})
+    for (bool withShape : {false, true}) {
+      AttendProblem problem = problemFor(whole.shape);
+      ASSERT_TRUE(problem.run(*kernel, [&](rt::Arguments &arguments) {
+        rt::TensorView null = (name == "o" ? problem.output : problem.lse).view();
+        null.data = nullptr;
+        return withShape ? arguments.set(name, null) : arguments.setNull(name);
+      }));
+      EXPECT_EQ(problem.output.sameBits(whole.output), name == "lse");
+      EXPECT_EQ(problem.lse.sameBits(whole.lse), name == "o");
+    }
+}
+
 TEST(Source, TileSizesDoNotMatter) {
   for (std::string type : {"f64", "f32", "bf16"}) {
     AttendProblem first = problemFor({2, 4, 2, 45, 61}, type);

@@ -186,6 +186,21 @@ TEST_F(JitGpuTest, OddStridesTakeTheDirectKernel) {
   problem.check(*stream);
 }
 
+TEST_F(JitGpuTest, NullOutputsAreSkipped) {
+  for (int64_t gap : {0, 1}) { // pipelined, direct
+    Problem problem(*device, *stream, 129, 200, gap);
+    Arguments onlyO = problem.arguments(*kernels), onlyLse = onlyO;
+    ASSERT_OK(onlyO.setNull("lse"));
+    ASSERT_OK(onlyLse.setNull("o"));
+    LaunchReport report;
+    for (const Arguments &arguments : {onlyO, onlyLse}) {
+      ASSERT_OK(kernels->launch(stream->handle(), arguments, &report));
+      EXPECT_EQ(report.form, gap ? Form::direct : Form::pipelined);
+    }
+    problem.check(*stream); // the other output is there, the null one intact
+  }
+}
+
 TEST_F(JitGpuTest, EightFreshThreads) {
   std::vector<std::thread> threads;
   for (int i = 0; i != 8; ++i)

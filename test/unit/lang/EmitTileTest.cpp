@@ -66,7 +66,8 @@ TEST(EmitTile, Signature) {
         "tile.elem = \"bool\"",
         "%arg7: i1 {tile.name = \"f\"}",
         "%arg9: memref<?x?x?xf32, strided<[?, ?, ?]>> {tile.dims = [\"B\", "
-        "\"H\", \"M\"], tile.name = \"lse\", tile.role = \"out\"}",
+        "\"H\", \"M\"], tile.name = \"lse\", tile.optional, tile.role = "
+        "\"out\"}",
         "%arg10: i64 {tile.dim = \"B\"}, %arg11: i64 {tile.dim = \"H\"}, "
         "%arg12: i64 {tile.dim = \"M\"}, %arg13: i64 {tile.dim = \"G\"}, "
         "%arg14: i64 {tile.dim = \"N\"}, %arg15: i64 {tile.dim = \"ND\"}, "
