@@ -318,6 +318,17 @@ struct Compiler::Run {
   Stage stage = Stage::Source;
 };
 
+std::optional<CompileRequest> tegula::fallbackRequest(const CompileRequest &request, const CompileResult &result) {
+  bool isFixed = request.startFrom > Stage::Attention ||
+                 llvm::any_of(request.schedule, [](StringRef field) { return field.split('=').first.trim() == "form"; });
+  if (result.form == "direct" || isFixed)
+    return std::nullopt;
+  CompileRequest fallback = request;
+  fallback.schedule = {"form=direct"}; // the fields of the other form do not apply to this one
+  fallback.dumpDir.clear();            // the dumps are those of the preferred kernel
+  return fallback;
+}
+
 Compiler::Compiler() {
   DialectRegistry registry;
   registry.insert<tile::TileDialect, warp::WarpDialect, arith::ArithDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect,

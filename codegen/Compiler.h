@@ -12,6 +12,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,10 @@ struct CompileResult {
 
   explicit operator bool() const { return status == CompileStatus::Ok; }
 };
+
+/// The request for the kernel that takes the operands which the kernel of `request`, compiled to `result`, cannot: the direct one. Nothing where
+/// that is direct itself, or where its form was asked for.
+std::optional<CompileRequest> fallbackRequest(const CompileRequest &request, const CompileResult &result);
 
 class Compiler {
 public:

@@ -48,8 +48,7 @@ std::string TensorView::shapeText() const {
 }
 
 Arguments::Arguments(std::shared_ptr<const Signature> signature)
-    : sig(std::move(signature)), tensors(sig->tensors.size()),
-      scalars(sig->scalars.size()) {}
+    : sig(std::move(signature)) {}
 
 Status Arguments::unknownName(std::string_view name) const {
   return invalidArgument(concat("`", sig->name, "` has no argument `", name,
@@ -126,7 +125,7 @@ Status Arguments::setScalar(std::string_view name, Value value) {
 
 std::string Arguments::shapesText() const {
   std::string out;
-  for (size_t i = 0; i != tensors.size(); ++i)
+  for (size_t i = 0; i != sig->tensors.size(); ++i)
     if (tensors[i].isSet)
       out += concat(out.empty() ? "" : ", ", sig->tensors[i].name, " ",
                     elementTypeName(tensors[i].view.type),

@@ -36,7 +36,7 @@ struct TensorView {
   std::string shapeText() const;
 };
 
-/// The arguments of one item, by name.
+/// The arguments of one item, by name. Uses no heap memory.
 class Arguments {
 public:
   explicit Arguments(std::shared_ptr<const Signature> signature);
@@ -74,8 +74,8 @@ private:
     bool isSet = false;
   };
   std::shared_ptr<const Signature> sig;
-  std::vector<TensorSlot> tensors;
-  std::vector<ScalarSlot> scalars;
+  std::array<TensorSlot, maxTensors> tensors;
+  std::array<ScalarSlot, maxSlots> scalars;
 };
 
 /// The value of every slot: dims, then scalars.

@@ -8,7 +8,9 @@
 #include "runtime/Concat.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 
 namespace tegula::rt {
 
@@ -34,8 +36,8 @@ tegula_status recordStatus(const Status &status) noexcept {
   return static_cast<tegula_status>(status.code());
 }
 
-static Status checkNotNull(std::initializer_list<const void *> pointers,
-                           const char *names) {
+Status checkNotNull(std::initializer_list<const void *> pointers,
+                    const char *names) {
   for (const void *pointer : pointers)
     if (!pointer)
       return invalidArgument(
@@ -72,11 +74,114 @@ static void writeReport(const LaunchReport &from, tegula_launch_report *to) {
   to->reason[size] = 0;
 }
 
-static Result<std::shared_ptr<Kernel>>
-loadOne(const char *manifest, const void *image, size_t size, int device) {
-  return Kernel::load(manifest,
-                      std::string_view(static_cast<const char *>(image), size),
-                      device);
+/// The machine code where the driver takes it, else the PTX.
+static Result<std::shared_ptr<Kernel>> loadCode(const tegula_code &code,
+                                                int device) {
+  TEGULA_RETURN_IF_FAILED(checkNotNull(
+      {code.manifest, code.cubin ? code.cubin : code.ptx}, "manifest and code"));
+  if (code.cubin) {
+    std::string_view cubin(static_cast<const char *>(code.cubin),
+                           code.cubin_size);
+    auto kernel = Kernel::load(code.manifest, cubin, device);
+    const Status &status = kernel.status();
+    bool isRefused = status.code() == StatusCode::unavailable ||
+                     status.driverError() == cu::errorInvalidImage ||
+                     status.driverError() == cu::errorNoBinaryForGpu;
+    if (!isRefused || !code.ptx)
+      return kernel;
+  }
+  return Kernel::load(code.manifest, code.ptx, device);
+}
+
+static Status loadCodes(std::initializer_list<const tegula_code *> codes,
+                        int device, tegula_kernel **kernel) {
+  *kernel = nullptr;
+  std::shared_ptr<Kernel> loaded[2];
+  size_t count = 0;
+  for (const tegula_code *code : codes) {
+    Result<std::shared_ptr<Kernel>> one = loadCode(*code, device);
+    if (!one.ok())
+      return one.status();
+    loaded[count++] = std::move(*one);
+  }
+  auto set = KernelSet::create(std::move(loaded[0]), std::move(loaded[1]));
+  if (!set.ok())
+    return set.status();
+  *kernel = new tegula_kernel{std::move(*set)};
+  return Status();
+}
+
+/// A tensor of the signature at `value.tensor`, with the extents that `slots`
+/// give it.
+static Result<TensorView> makeView(const TensorInfo &info,
+                                   const tegula_value &value,
+                                   std::span<const Value> slots) {
+  TensorView view;
+  view.data = const_cast<void *>(value.tensor.data);
+  view.type = info.type;
+  view.rank = info.rank();
+  for (int axis = 0; axis != view.rank; ++axis) {
+    const Extent &extent = info.extents[axis];
+    view.sizes[axis] = extent.fixed;
+    if (!extent.expr)
+      continue;
+    Result<int64_t> size = extent.expr->evaluateInteger(slots);
+    if (!size.ok())
+      return invalidArgument(concat("`", info.name, "`: extent of axis ", axis,
+                                    ": ", size.status().message()));
+    view.sizes[axis] = *size;
+  }
+  if (value.tensor.strides)
+    std::copy_n(value.tensor.strides, view.rank, view.strides);
+  else
+    view.setContiguous();
+  return view;
+}
+
+/// Sets all arguments from `values`, which are in the order of the signature.
+static Status setAll(Arguments &arguments, const tegula_value *values,
+                     size_t numValues, const int64_t *dims, size_t numDims) {
+  const Signature &signature = arguments.signature();
+  if (numValues != signature.order.size() ||
+      numDims != static_cast<size_t>(signature.numDims))
+    return invalidArgument(concat(
+        "expected ", signature.order.size(), " arguments (",
+        signature.orderText(), ") and ", signature.numDims, " dims of `",
+        signature.name, "`, but got ", numValues, " and ", numDims));
+  std::array<Value, maxSlots> slots;
+  std::copy_n(dims, numDims, slots.begin());
+  for (size_t i = 0; i != numValues; ++i) {
+    int number = signature.findScalar(signature.order[i]);
+    if (number < 0)
+      continue;
+    const ScalarInfo &info = signature.scalars[number];
+    Value value = isFloat(info.type) ? Value(values[i].real)
+                                     : Value(values[i].integer);
+    TEGULA_RETURN_IF_FAILED(value.isInteger()
+                                ? arguments.set(info.name, value.integer)
+                                : arguments.set(info.name, value.real));
+    slots[numDims + number] = arguments.scalar(number);
+  }
+  std::span<const Value> known(slots.data(), signature.slots.size());
+  for (size_t i = 0; i != numValues; ++i) {
+    int number = signature.findTensor(signature.order[i]);
+    if (number < 0)
+      continue;
+    const TensorInfo &info = signature.tensors[number];
+    Result<TensorView> view = makeView(info, values[i], known);
+    TEGULA_RETURN_IF_FAILED(view.ok() ? arguments.set(info.name, *view)
+                                      : view.status());
+  }
+  return Status();
+}
+
+static Status launch(const tegula_kernel *kernel, const Arguments &arguments,
+                     void *stream, tegula_launch_report *report) {
+  LaunchReport chosen;
+  Status status = kernel->set->launch(stream, arguments, &chosen);
+  if (report)
+    writeReport(chosen, report);
+  return status;
 }
 
 } // namespace tegula::rt
@@ -104,15 +209,8 @@ tegula_status tegula_kernel_load(const char *manifest, const void *image,
   return recorded([&]() -> Status {
     TEGULA_RETURN_IF_FAILED(
         checkNotNull({manifest, image, kernel}, "manifest, image and kernel"));
-    *kernel = nullptr;
-    auto loaded = loadOne(manifest, image, image_size, device);
-    if (!loaded.ok())
-      return loaded.status();
-    auto set = KernelSet::create(std::move(*loaded));
-    if (!set.ok())
-      return set.status();
-    *kernel = new tegula_kernel{std::move(*set)};
-    return Status();
+    tegula_code code = {manifest, image, image_size, nullptr};
+    return loadCodes({&code}, device, kernel);
   });
 }
 
@@ -126,19 +224,24 @@ tegula_status tegula_kernel_load_pair(const char *manifest, const void *image,
     TEGULA_RETURN_IF_FAILED(
         checkNotNull({manifest, image, direct_manifest, direct_image, kernel},
                      "the two manifests, the two images and kernel"));
-    *kernel = nullptr;
-    auto first = loadOne(manifest, image, image_size, device);
-    if (!first.ok())
-      return first.status();
-    auto second =
-        loadOne(direct_manifest, direct_image, direct_image_size, device);
-    if (!second.ok())
-      return second.status();
-    auto set = KernelSet::create(std::move(*first), std::move(*second));
-    if (!set.ok())
-      return set.status();
-    *kernel = new tegula_kernel{std::move(*set)};
-    return Status();
+    tegula_code code = {manifest, image, image_size, nullptr};
+    tegula_code direct = {direct_manifest, direct_image, direct_image_size,
+                          nullptr};
+    return loadCodes({&code, &direct}, device, kernel);
+  });
+}
+
+tegula_status tegula_kernel_load_codes(const tegula_code *codes,
+                                       size_t num_codes, int device,
+                                       tegula_kernel **kernel) {
+  return recorded([&]() -> Status {
+    TEGULA_RETURN_IF_FAILED(checkNotNull({codes, kernel}, "codes and kernel"));
+    if (num_codes != 1 && num_codes != 2)
+      return invalidArgument(
+          concat("expected the code of one kernel or two, but got ",
+                 num_codes));
+    return num_codes == 1 ? loadCodes({codes}, device, kernel)
+                          : loadCodes({codes, codes + 1}, device, kernel);
   });
 }
 
@@ -208,10 +311,21 @@ tegula_status tegula_launch(const tegula_kernel *kernel,
                             tegula_launch_report *report) {
   return recorded([&]() -> Status {
     TEGULA_RETURN_IF_FAILED(checkNotNull({kernel, args}, "kernel and args"));
-    LaunchReport chosen;
-    Status status = kernel->set->launch(stream, args->arguments, &chosen);
-    if (report)
-      writeReport(chosen, report);
-    return status;
+    return launch(kernel, args->arguments, stream, report);
+  });
+}
+
+tegula_status tegula_launch_values(const tegula_kernel *kernel,
+                                   const tegula_value *values,
+                                   size_t num_values, const int64_t *dims,
+                                   size_t num_dims, void *stream,
+                                   tegula_launch_report *report) {
+  return recorded([&]() -> Status {
+    TEGULA_RETURN_IF_FAILED(
+        checkNotNull({kernel, values, dims}, "kernel and arguments"));
+    Arguments arguments = kernel->set->arguments();
+    TEGULA_RETURN_IF_FAILED(
+        setAll(arguments, values, num_values, dims, num_dims));
+    return launch(kernel, arguments, stream, report);
   });
 }

@@ -17,10 +17,22 @@ struct tegula_args {
   tegula::rt::Arguments arguments;
 };
 
+struct tegula_stream {
+  tegula::rt::Stream stream;
+};
+
+struct tegula_buffer {
+  tegula::rt::Buffer buffer;
+};
+
 namespace tegula::rt {
 
 /// The code of `status`; its message becomes this thread's last error.
 tegula_status recordStatus(const Status &status) noexcept;
+
+/// Refuses a null pointer; `names` says what the pointers are.
+Status checkNotNull(std::initializer_list<const void *> pointers,
+                    const char *names);
 
 /// Runs `body`, which gives a Status, and records it. Catches everything.
 template <typename Body> tegula_status recorded(Body body) noexcept {

@@ -102,6 +102,21 @@ TEGULA_API tegula_status tegula_kernel_load_pair(
     const char *manifest, const void *image, size_t image_size,
     const char *direct_manifest, const void *direct_image,
     size_t direct_image_size, int device, tegula_kernel **kernel);
+/* A kernel as generated C sources embed it: its manifest and its code, as
+   machine code and as PTX, each of which may be NULL. */
+typedef struct tegula_code {
+  const char *manifest;
+  const void *cubin;
+  size_t cubin_size;
+  const char *ptx;
+} tegula_code;
+
+/* As above with all kernels of an item: the preferred one, then the direct one
+   if there is one. The machine code is taken where the driver accepts it, else
+   the PTX. */
+TEGULA_API tegula_status tegula_kernel_load_codes(const tegula_code *codes,
+                                                  size_t num_codes, int device,
+                                                  tegula_kernel **kernel);
 /* Unloads. No launch may be running, and no captured graph may be used on. */
 TEGULA_API void tegula_kernel_destroy(tegula_kernel *kernel);
 
@@ -131,6 +146,52 @@ TEGULA_API tegula_status tegula_choose(const tegula_kernel *kernel,
 TEGULA_API tegula_status tegula_launch(const tegula_kernel *kernel,
                                        const tegula_args *args, void *stream,
                                        tegula_launch_report *report);
+
+/* One argument of an item, for tegula_launch_values. */
+typedef union tegula_value {
+  /* The extents follow from the dims; `strides` NULL is row-major; `data` NULL
+     skips an optional output. */
+  struct {
+    const void *data;
+    const int64_t *strides;
+  } tensor;
+  int64_t integer; /* a scalar of an integer type, or bool */
+  double real;     /* a scalar of f32 or f64 */
+} tegula_value;
+
+/* What generated C sources call: as tegula_launch, with all arguments in the
+   order of the manifest's `signature`, and the dims in the order of its `dims`. */
+TEGULA_API tegula_status tegula_launch_values(
+    const tegula_kernel *kernel, const tegula_value *values, size_t num_values,
+    const int64_t *dims, size_t num_dims, void *stream,
+    tegula_launch_report *report);
+
+/* Memory and streams of a GPU, for programs that have no CUDA toolkit; others
+   pass their own pointers and streams to the functions above. */
+typedef struct tegula_stream tegula_stream;
+typedef struct tegula_buffer tegula_buffer;
+
+TEGULA_API tegula_status tegula_stream_create(int device,
+                                              tegula_stream **stream);
+TEGULA_API void tegula_stream_destroy(tegula_stream *stream);
+/* The CUstream. */
+TEGULA_API void *tegula_stream_handle(const tegula_stream *stream);
+/* Waits for all that was enqueued; reports faults of kernels, too. */
+TEGULA_API tegula_status
+tegula_stream_synchronize(const tegula_stream *stream);
+
+TEGULA_API tegula_status tegula_buffer_create(int device, size_t size,
+                                              tegula_buffer **buffer);
+TEGULA_API void tegula_buffer_destroy(tegula_buffer *buffer);
+/* The address on the GPU. */
+TEGULA_API void *tegula_buffer_data(const tegula_buffer *buffer);
+/* Copies `size` bytes to or from the start of the buffer and waits for it. */
+TEGULA_API tegula_status tegula_buffer_write(tegula_buffer *buffer,
+                                             const void *from, size_t size,
+                                             const tegula_stream *stream);
+TEGULA_API tegula_status tegula_buffer_read(const tegula_buffer *buffer,
+                                            void *to, size_t size,
+                                            const tegula_stream *stream);
 
 /* What to compile, for tegula_compile. Zero is right for all but `source`. */
 typedef struct tegula_compile_options {

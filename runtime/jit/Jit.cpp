@@ -12,8 +12,6 @@
 #include "runtime/Concat.h"
 #include "runtime/jit/OncePerKey.h"
 
-#include <algorithm>
-
 namespace tegula::rt {
 
 HostKernel::~HostKernel() = default;
@@ -23,7 +21,8 @@ namespace {
 /// A kernel's code before it is loaded.
 struct Code {
   std::string manifest, image, diagnostics;
-  bool isDirect = false;
+  /// The schedule of the direct kernel, where this one has conditions.
+  std::optional<std::vector<std::string>> fallback;
 };
 
 /// The CPU kernel of the compiler behind the JIT's interface.
@@ -137,14 +136,6 @@ static Status statusOf(const CompileResult &result) {
   return Status(StatusCode::internal, std::move(text));
 }
 
-/// Whether the request leaves the schedule's form to the compiler.
-static bool formIsOpen(const JitRequest &request) {
-  return std::none_of(request.schedule.begin(), request.schedule.end(),
-                      [](llvm::StringRef field) {
-                        return field.split('=').first.trim() == "form";
-                      });
-}
-
 Result<std::shared_ptr<Code>>
 Jit::Impl::compileCode(const JitRequest &request) {
   CompileRequest wanted = compilerRequest(request);
@@ -163,7 +154,8 @@ Jit::Impl::compileCode(const JitRequest &request) {
   code->manifest = std::move(result.manifest);
   code->image = assemble ? std::move(result.cubin) : std::move(result.ptx);
   code->diagnostics = std::move(result.diagnostics);
-  code->isDirect = result.form == "direct";
+  if (std::optional<CompileRequest> fallback = fallbackRequest(wanted, result))
+    code->fallback = std::move(fallback->schedule);
   if (!assemble)
     code->diagnostics +=
         "remark: ptxas was not found; the driver assembles the PTX\n";
@@ -209,11 +201,11 @@ Result<std::shared_ptr<const JitKernel>> Jit::compile(const JitRequest &asked) {
       if (!kernel.ok())
         return kernel.status();
       KernelProvider provider;
-      if (!(*code)->isDirect && formIsOpen(request))
-        provider = [impl = impl, request]() -> Result<std::shared_ptr<Kernel>> {
+      if ((*code)->fallback)
+        provider = [impl = impl, request, schedule = *(*code)->fallback]()
+            -> Result<std::shared_ptr<Kernel>> {
           JitRequest direct = request;
-          // The fields of the other form do not apply to this one.
-          direct.schedule = {"form=direct"};
+          direct.schedule = schedule;
           Result<std::shared_ptr<Code>> code = impl->code(direct);
           if (!code.ok())
             return code.status();

@@ -2,9 +2,10 @@
 //
 // Runs the compiler as far as the last thing that is asked for and writes what
 // is asked for: one thing to a file or to standard output, several into a
-// folder.
+// folder. A cubin that goes to a folder brings all that a C program needs.
 //
 //===----------------------------------------------------------------------===//
+#include "tools/tegula/AheadOfTime.h"
 #include "tools/tegula/Commands.h"
 #include "tools/tegula/Execute.h"
 #include "tools/tegula/Failure.h"
@@ -142,6 +143,18 @@ static llvm::Error writeAll(const CompileOptions &options,
   return llvm::Error::success();
 }
 
+/// Whether -o of a cubin alone names a folder: one that is there, or a path
+/// that ends in a slash or has no extension.
+static bool isFolder(StringRef path) {
+  if (path.empty() || path == "-")
+    return false;
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status))
+    return llvm::sys::fs::is_directory(status);
+  return llvm::sys::path::is_separator(path.back()) ||
+         !llvm::sys::path::has_extension(path);
+}
+
 llvm::Error tegula::tool::runCompile(const CompileOptions &options) {
   auto names = readTargets(options);
   if (!names)
@@ -165,6 +178,8 @@ llvm::Error tegula::tool::runCompile(const CompileOptions &options) {
   if (!options.startFrom.empty())
     request.startFrom = *stageByName(options.startFrom);
   request.dumpDir = options.dumpDir;
+  if (*names == std::vector<std::string>{"cubin"} && isFolder(options.output))
+    return writeAheadOfTime(std::move(request), options.output, options.time);
   Artefacts artefacts(std::move(request));
   return writeAll(options, *names, artefacts);
 }

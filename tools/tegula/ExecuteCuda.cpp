@@ -30,8 +30,8 @@ public:
 private:
   llvm::Expected<std::shared_ptr<rt::Kernel>>
   compileKernel(const CompileRequest &kernelRequest, CompileResult &result);
-  rt::Result<std::shared_ptr<rt::Kernel>> makeDirect();
-  bool formIsOpen() const;
+  rt::Result<std::shared_ptr<rt::Kernel>>
+  makeDirect(const CompileRequest &directRequest);
   llvm::Expected<double> timeOne(const rt::Arguments &arguments,
                                  const rt::Stream &stream,
                                  rt::LaunchReport &report);
@@ -68,18 +68,10 @@ CudaExecutable::compileKernel(const CompileRequest &kernelRequest,
   return *kernel;
 }
 
-bool CudaExecutable::formIsOpen() const {
-  return request.startFrom <= Stage::Attention &&
-         llvm::none_of(request.schedule, [](llvm::StringRef field) {
-           return field.split('=').first.trim() == "form";
-         });
-}
-
-rt::Result<std::shared_ptr<rt::Kernel>> CudaExecutable::makeDirect() {
-  CompileRequest other = request;
-  other.schedule = {"form=direct"};
+rt::Result<std::shared_ptr<rt::Kernel>>
+CudaExecutable::makeDirect(const CompileRequest &directRequest) {
   CompileResult result;
-  auto kernel = compileKernel(other, result);
+  auto kernel = compileKernel(directRequest, result);
   if (kernel) {
     direct = *kernel;
     return direct;
@@ -102,8 +94,8 @@ llvm::Error CudaExecutable::initialise() {
   diagnostics = result.diagnostics;
   stageTimes = stageTimesText(result);
   rt::KernelProvider provider;
-  if (formIsOpen() && preferred->manifest().form != rt::Form::direct)
-    provider = [this] { return makeDirect(); };
+  if (auto fallback = fallbackRequest(request, result))
+    provider = [this, fallback = *fallback] { return makeDirect(fallback); };
   auto set = rt::KernelSet::create(preferred, nullptr, provider);
   if (!set.ok())
     return statusError(set.status());

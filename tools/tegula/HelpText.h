@@ -46,6 +46,7 @@ EXAMPLES:
 
   tegula compile causal.tg                             PTX to standard output
   tegula compile causal.tg --emit=cubin -o causal.cubin
+  tegula compile causal.tg --emit=cubin -o out         the same with out/causal.h and .c, for a C program
   tegula compile variants.tg --item softcap -D D=64 -D T=f16 --emit=ptx,manifest -o out
   tegula compile causal.tg --emit=warp --schedule form=pipelined,block_n=64
   tegula compile causal.tg --dump-dir stages --time    every stage's text, and its time

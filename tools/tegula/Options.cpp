@@ -76,7 +76,8 @@ struct CompileFlags : CommonFlags {
                 cl::value_desc("DIR"), cl::sub(command), cl::cat(category)),
         output("o",
                cl::desc("The file to write, or for several files a folder "
-                        "(default: standard output)"),
+                        "(default: standard output); a folder gets all that a "
+                        "C program needs of a cubin"),
                cl::value_desc("PATH"), cl::sub(command), cl::cat(category)) {}
 
   llvm::Expected<CompileOptions> read() const;

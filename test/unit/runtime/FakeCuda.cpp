@@ -90,6 +90,9 @@ int cuGetErrorName(int error, const char **text) {
   case 222:
     *text = "CUDA_ERROR_UNSUPPORTED_PTX_VERSION";
     return 0;
+  case 209:
+    *text = "CUDA_ERROR_NO_BINARY_FOR_GPU";
+    return 0;
   case 500:
     *text = "CUDA_ERROR_NOT_FOUND";
     return 0;
@@ -328,6 +331,8 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned numOptions,
   if (captureMode != cu::captureModeRelaxed)
     return 900; // a capture elsewhere would be invalidated
   std::string text(static_cast<const char *>(image));
+  if (text.starts_with("\x7f" "ELF"))
+    return cu::errorNoBinaryForGpu; // the stand-in runs no machine code
   if (text.find("wrong") != std::string::npos) {
     for (unsigned i = 0; i != numOptions; ++i)
       if (options[i] == cu::jitErrorLogBuffer)

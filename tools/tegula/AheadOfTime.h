@@ -1,0 +1,16 @@
+//===- AheadOfTime.h - an item as files for a C program ---------*- C++ -*-===//
+#pragma once
+
+#include "codegen/Compiler.h"
+#include "llvm/Support/Error.h"
+
+namespace tegula::tool {
+
+/// Compiles the request's item for use without the compiler and writes it into
+/// `folder`: NAME.cubin, NAME.ptx and NAME.json (its manifest), the same of the
+/// direct kernel as NAME.direct.* where the other has conditions, and NAME.h
+/// and NAME.c, which embed them all. All files or none.
+llvm::Error writeAheadOfTime(CompileRequest request, llvm::StringRef folder,
+                             bool time);
+
+} // namespace tegula::tool
