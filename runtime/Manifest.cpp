@@ -184,9 +184,9 @@ void ManifestReader::readTensor(const Field &field) {
   info.name = text(get(field, "name"));
   info.type = type(get(field, "type"));
   std::string role = text(get(field, "role"));
-  if (role != "in" && role != "out")
-    failType(get(field, "role"), "\"in\" or \"out\"");
-  info.isOutput = role == "out";
+  if (role != "in" && role != "out" && role != "inout")
+    failType(get(field, "role"), "\"in\", \"out\" or \"inout\"");
+  info.isOutput = role != "in";
   info.isOptional = flagOr(get(field, "optional"), false);
   for (const Field &dim : list(get(field, "dims"))) {
     Extent extent;

@@ -49,9 +49,9 @@ TEST(Manifest, WhatIsWrongIsNamed) {
   EXPECT_EQ(errorWith("\"bf16\"", "\"bf17\""),
             "manifest: `tensors[0].type`: expected an element type such as "
             "\"bf16\", but got \"bf17\"");
-  EXPECT_EQ(errorWith("\"role\": \"in\"", "\"role\": \"inout\""),
-            "manifest: `tensors[0].role`: expected \"in\" or \"out\", but got "
-            "\"inout\"");
+  EXPECT_EQ(errorWith("\"role\": \"in\"", "\"role\": \"aside\""),
+            "manifest: `tensors[0].role`: expected \"in\", \"out\" or "
+            "\"inout\", but got \"aside\"");
   EXPECT_EQ(errorWith("\"threads\": 384,", ""),
             "manifest: `threads`: expected an integer from 1 to 1024, but got "
             "nothing");
