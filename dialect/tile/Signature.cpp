@@ -36,7 +36,7 @@ FailureOr<SmallVector<NamedAttribute>> tegula::tile::describeSignature(FunctionO
     auto extents = dyn_cast_or_null<ArrayAttr>(fact("tile.dims"));
     Attribute role = fact("tile.role"), element = fact("tile.elem");
     if (!extents || !role || static_cast<int64_t>(extents.size()) != memory.getRank())
-      return kernel.emitOpError("expected argument ") << name << " to have 'tile.role', and 'tile.dims' for each axis", failure();
+      return kernel.emitOpError("expected argument '") << cast<StringAttr>(name).getValue() << "' to have 'tile.role', and 'tile.dims' for each axis", failure();
     // bool and u8 are i8 in memory.
     facts.append(element ? b.getNamedAttr("type", element) : typeText(memory.getElementType()));
     facts.append("dims", extents);
