@@ -2,7 +2,7 @@
 #include "codegen/CSources.h"
 
 #include "runtime/Manifest.h"
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
@@ -13,22 +13,17 @@ using llvm::StringRef;
 using rt::ElementType;
 
 /// Words of C11 and C++20, and macros of the headers that NAME.h includes.
-static const llvm::StringSet<> &reservedWords() {
-  static const llvm::StringSet<> words = {
-      "NULL", "alignas", "alignof", "and", "and_eq", "asm", "auto", "bitand", "bitor", "bool", "break", "case", "catch", "char", "char16_t",
-      "char32_t", "char8_t", "class", "co_await", "co_return", "co_yield", "compl", "concept", "const", "const_cast", "consteval", "constexpr",
-      "constinit", "continue", "decltype", "default", "delete", "do", "double", "dynamic_cast", "else", "enum", "explicit", "export", "extern",
-      "false", "float", "for", "friend", "goto", "if", "inline", "int", "linux", "long", "mutable", "namespace", "new", "noexcept", "not",
-      "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public", "register", "reinterpret_cast", "requires", "restrict",
-      "return", "short", "signed", "sizeof", "static", "static_assert", "static_cast", "struct", "switch", "template", "this", "thread_local",
-      "throw", "true", "try", "typedef", "typeid", "typename", "union", "unix", "unsigned", "using", "virtual", "void", "volatile", "wchar_t",
-      "while", "xor", "xor_eq"};
-  return words;
-}
+static constexpr StringRef reservedWords =
+    " NULL alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class co_await co_return co_yield "
+    "compl concept const const_cast consteval constexpr constinit continue decltype default delete do double dynamic_cast else enum explicit "
+    "export extern false float for friend goto if inline int linux long mutable namespace new noexcept not not_eq nullptr operator or or_eq "
+    "private protected public register reinterpret_cast requires restrict return short signed sizeof static static_assert static_cast struct "
+    "switch template this thread_local throw true try typedef typeid typename union unix unsigned using virtual void volatile wchar_t while xor "
+    "xor_eq ";
 
 static rt::Status checkName(StringRef name) {
   bool isReserved = name.starts_with("__") || (name.size() > 1 && name[0] == '_' && llvm::isUpper(name[1]));
-  if (reservedWords().contains(name) || isReserved)
+  if (reservedWords.contains((" " + name + " ").str()) || isReserved)
     return rt::invalidArgument(formatv("`{0}` is a reserved word of C or C++, so the C header cannot use it; rename it", name));
   return rt::Status();
 }
@@ -111,7 +106,9 @@ void Writer::writeTensors(llvm::raw_ostream &os) {
         " * strides are in elements, in the order below, and NULL for a row-major tensor.\n";
   for (const rt::TensorInfo &info : signature.tensors)
     os << formatv(" *   {0,-8} {1,-5} {2}, {3}\n", info.name, rt::elementTypeName(info.type), signature.shapeText(info),
-                  !info.isOutput ? "read" : info.isOptional ? "written, or skipped where data is NULL" : "written");
+                  !info.isOutput    ? "read"
+                  : info.isOptional ? "written, or skipped where data is NULL"
+                                    : "written");
 }
 
 void Writer::writeRules(llvm::raw_ostream &os) {

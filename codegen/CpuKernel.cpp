@@ -35,6 +35,7 @@ CpuKernel::CpuKernel(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 CpuKernel::~CpuKernel() = default;
 
 const rt::Signature &CpuKernel::signature() const { return *impl->manifest.signature; }
+const std::string &CpuKernel::schedule() const { return impl->manifest.schedule; }
 rt::Arguments CpuKernel::arguments() const { return rt::Arguments(impl->manifest.signature); }
 
 //===-- Compiling ---------------------------------------------------------===//

@@ -24,6 +24,8 @@ public:
 
   /// What the kernel takes.
   const rt::Signature &signature() const;
+  /// The schedule's fields as JSON text, for reports.
+  const std::string &schedule() const;
   /// A fresh set of arguments to fill and pass to `run`. Tensors are in host memory; sizes and strides in elements.
   rt::Arguments arguments() const;
 

@@ -77,8 +77,9 @@ static void writeReport(const LaunchReport &from, tegula_launch_report *to) {
 /// The machine code where the driver takes it, else the PTX.
 static Result<std::shared_ptr<Kernel>> loadCode(const tegula_code &code,
                                                 int device) {
-  TEGULA_RETURN_IF_FAILED(checkNotNull(
-      {code.manifest, code.cubin ? code.cubin : code.ptx}, "manifest and code"));
+  TEGULA_RETURN_IF_FAILED(
+      checkNotNull({code.manifest, code.cubin ? code.cubin : code.ptx},
+                   "manifest and code"));
   if (code.cubin) {
     std::string_view cubin(static_cast<const char *>(code.cubin),
                            code.cubin_size);
@@ -144,10 +145,10 @@ static Status setAll(Arguments &arguments, const tegula_value *values,
   const Signature &signature = arguments.signature();
   if (numValues != signature.order.size() ||
       numDims != static_cast<size_t>(signature.numDims))
-    return invalidArgument(concat(
-        "expected ", signature.order.size(), " arguments (",
-        signature.orderText(), ") and ", signature.numDims, " dims of `",
-        signature.name, "`, but got ", numValues, " and ", numDims));
+    return invalidArgument(
+        concat("expected ", signature.order.size(), " arguments (",
+               signature.orderText(), ") and ", signature.numDims, " dims of `",
+               signature.name, "`, but got ", numValues, " and ", numDims));
   std::array<Value, maxSlots> slots;
   std::copy_n(dims, numDims, slots.begin());
   for (size_t i = 0; i != numValues; ++i) {
@@ -155,8 +156,8 @@ static Status setAll(Arguments &arguments, const tegula_value *values,
     if (number < 0)
       continue;
     const ScalarInfo &info = signature.scalars[number];
-    Value value = isFloat(info.type) ? Value(values[i].real)
-                                     : Value(values[i].integer);
+    Value value =
+        isFloat(info.type) ? Value(values[i].real) : Value(values[i].integer);
     TEGULA_RETURN_IF_FAILED(value.isInteger()
                                 ? arguments.set(info.name, value.integer)
                                 : arguments.set(info.name, value.real));
@@ -237,9 +238,8 @@ tegula_status tegula_kernel_load_codes(const tegula_code *codes,
   return recorded([&]() -> Status {
     TEGULA_RETURN_IF_FAILED(checkNotNull({codes, kernel}, "codes and kernel"));
     if (num_codes != 1 && num_codes != 2)
-      return invalidArgument(
-          concat("expected the code of one kernel or two, but got ",
-                 num_codes));
+      return invalidArgument(concat(
+          "expected the code of one kernel or two, but got ", num_codes));
     return num_codes == 1 ? loadCodes({codes}, device, kernel)
                           : loadCodes({codes, codes + 1}, device, kernel);
   });

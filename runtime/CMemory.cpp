@@ -44,9 +44,8 @@ tegula_status tegula_stream_synchronize(const tegula_stream *stream) {
 
 tegula_status tegula_buffer_create(int device, size_t size,
                                    tegula_buffer **buffer) {
-  return create(device, buffer, [&](const Device &on) {
-    return Buffer::allocate(on, size);
-  });
+  return create(device, buffer,
+                [&](const Device &on) { return Buffer::allocate(on, size); });
 }
 
 void tegula_buffer_destroy(tegula_buffer *buffer) { delete buffer; }

@@ -160,11 +160,14 @@ typedef union tegula_value {
 } tegula_value;
 
 /* What generated C sources call: as tegula_launch, with all arguments in the
-   order of the manifest's `signature`, and the dims in the order of its `dims`. */
-TEGULA_API tegula_status tegula_launch_values(
-    const tegula_kernel *kernel, const tegula_value *values, size_t num_values,
-    const int64_t *dims, size_t num_dims, void *stream,
-    tegula_launch_report *report);
+   order of the manifest's `signature`, and the dims in the order of its `dims`.
+ */
+TEGULA_API tegula_status tegula_launch_values(const tegula_kernel *kernel,
+                                              const tegula_value *values,
+                                              size_t num_values,
+                                              const int64_t *dims,
+                                              size_t num_dims, void *stream,
+                                              tegula_launch_report *report);
 
 /* Memory and streams of a GPU, for programs that have no CUDA toolkit; others
    pass their own pointers and streams to the functions above. */
@@ -177,8 +180,7 @@ TEGULA_API void tegula_stream_destroy(tegula_stream *stream);
 /* The CUstream. */
 TEGULA_API void *tegula_stream_handle(const tegula_stream *stream);
 /* Waits for all that was enqueued; reports faults of kernels, too. */
-TEGULA_API tegula_status
-tegula_stream_synchronize(const tegula_stream *stream);
+TEGULA_API tegula_status tegula_stream_synchronize(const tegula_stream *stream);
 
 TEGULA_API tegula_status tegula_buffer_create(int device, size_t size,
                                               tegula_buffer **buffer);

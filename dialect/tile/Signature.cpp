@@ -56,3 +56,24 @@ FailureOr<SmallVector<NamedAttribute>> tegula::tile::describeSignature(FunctionO
   add("requires", requirements ? requirements : b.getArrayAttr({}));
   return fields;
 }
+
+DictionaryAttr tegula::tile::describeSchedule(ScheduleAttr schedule) {
+  Builder b(schedule.getContext());
+  NamedAttrList fields;
+  auto add = [&](StringRef name, int64_t value) { fields.append(name, b.getI64IntegerAttr(value)); };
+  fields.append("form", b.getStringAttr(stringifyForm(schedule.getForm())));
+  add("block_m", schedule.getBlockM());
+  add("block_n", schedule.getBlockN());
+  if (schedule.getForm() != Form::Sequential) {
+    add("consumers", schedule.getConsumers());
+    add("rescale_threshold", schedule.getRescaleThreshold());
+  }
+  if (schedule.getForm() == Form::Pipelined) {
+    add("stages", schedule.getStages());
+    add("q_stages", schedule.getQStages());
+    add("producer_registers", schedule.getProducerRegisters());
+    add("consumer_registers", schedule.getConsumerRegisters());
+    fields.append("ping_pong", b.getBoolAttr(schedule.getPingPong()));
+  }
+  return fields.getDictionary(b.getContext());
+}

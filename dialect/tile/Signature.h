@@ -1,8 +1,7 @@
-// What the user of a kernel passes to it: the first half of its manifest, read off the attributes of the kernel's arguments.
-//
-// In: a `tile.kernel` or `warp.kernel`. Out: the fields that all kernels of an item share, on every target.
+// What manifests of every target say: what the user of a kernel passes to it, read off the attributes of its arguments, and its schedule.
 #pragma once
 
+#include "dialect/tile/TileDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace tegula::tile {
@@ -13,5 +12,8 @@ std::string elementTypeName(mlir::Type type);
 /// The fields `name`, `tensors`, `scalars`, `dims`, `signature` and `requires` of docs/manifest.md. Fails at the kernel where an argument has
 /// no name, or a tensor no role or not one extent an axis.
 mlir::FailureOr<mlir::SmallVector<mlir::NamedAttribute>> describeSignature(mlir::FunctionOpInterface kernel);
+
+/// The fields of a schedule that its form reads, by name.
+mlir::DictionaryAttr describeSchedule(ScheduleAttr schedule);
 
 } // namespace tegula::tile

@@ -32,7 +32,8 @@ static std::string windowText(const std::string &mask) {
   return R"(attention window(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: T[B,H,M,E]) {
   static D = 32, E = 32, T = f32
   param W: i32
-  mask )" + mask + "\n}\n";
+  mask )" +
+         mask + "\n}\n";
 }
 
 /// The value of `result`; ends the program where there is none.
@@ -130,7 +131,8 @@ static void runOnGpu(Jit &jit, const JitRequest &request, Problem &problem,
   });
   check(kernel->kernels->launch(stream.handle(), arguments));
   // o was the last to be placed.
-  check(buffers.back().download(problem.o.data(), problem.o.size() * 4, stream));
+  check(
+      buffers.back().download(problem.o.data(), problem.o.size() * 4, stream));
 }
 
 /// What the JIT did since the last call.

@@ -6,7 +6,7 @@
  * libtegula-runtime, and nothing else of Tegula, of LLVM or of CUDA's toolkit.
  *
  *   tegula compile ../causal.tg -D D=64 -D E=64 --emit=cubin -o .
- *   cc -std=c11 -I ../../runtime host.c causal.c libtegula-runtime.a -lstdc++ -lm -ldl
+ *   cc -I ../../runtime host.c causal.c libtegula-runtime.a -lstdc++ -lm -ldl
  *
  * The build does the same as tegula-example-ahead-of-time. The program asks for
  * two launches: row-major tensors, which the pipelined kernel takes, and keys
@@ -16,7 +16,8 @@
  *
  *   gpu$ tegula-example-ahead-of-time
  *   row-major: pipelined, o within 0.01 of dense attention, lse too
- *   gaps between keys: direct (the stride of axis 2 of `k`, 130 bytes, is not a multiple of 16), o within 0.01 of dense attention
+ *   gaps between keys: direct (the stride of axis 2 of `k`, ...), o within
+ * 0.01...
  *
  * Where there is no GPU, the load says so and the program ends with 4:
  *
@@ -56,7 +57,7 @@ static float from_bf16(uint16_t half) {
   return value;
 }
 
-/* bf16 [1, heads, rows, DIM] with `gap` elements after each row, on both sides. */
+/* bf16 [1, heads, rows, DIM], on both sides; `gap` elements follow each row. */
 typedef struct {
   uint16_t *host;
   size_t size; /* bytes */
@@ -68,7 +69,9 @@ static tensor make_tensor(int heads, int rows, int gap, unsigned seed,
                           const tegula_stream *stream) {
   int64_t pitch = DIM + gap;
   size_t count = (size_t)(heads * rows * pitch);
-  tensor t = {malloc(count * 2), count * 2, NULL,
+  tensor t = {malloc(count * 2),
+              count * 2,
+              NULL,
               {heads * rows * pitch, rows * pitch, pitch, 1}};
   for (size_t n = 0; n != count; ++n) {
     seed = seed * 1664525u + 1013904223u;
@@ -110,8 +113,7 @@ static void compare(const tensor *q, const tensor *k, const tensor *v,
         worst = fmax(worst, fabs(at(o, h, i, e) - want));
       }
       if (lse)
-        worst_lse =
-            fmax(worst_lse, fabs(lse[h * QUERIES + i] - log(sum)));
+        worst_lse = fmax(worst_lse, fabs(lse[h * QUERIES + i] - log(sum)));
     }
   printf(worst < 0.01 ? ", o within 0.01 of dense attention"
                       : ", o is WRONG by %g",

@@ -38,6 +38,8 @@ FailureOr<DictionaryAttr> tegula::makeCpuManifest(tile::KernelOp kernel) {
   add("arguments", describeArguments(kernel));
   add("form", b.getStringAttr("direct"));
   add("grid", b.getDictionaryAttr({b.getNamedAttr("tiles", b.getStringAttr("1")), b.getNamedAttr("persistent", b.getBoolAttr(false))}));
+  if (auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule"))
+    add("schedule", tile::describeSchedule(schedule));
   add("shared_bytes", b.getI64IntegerAttr(0));
   add("symbol", kernel.getSymNameAttr());
   add("target", b.getStringAttr("cpu"));

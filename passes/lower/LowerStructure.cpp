@@ -350,7 +350,7 @@ private:
     facts->append({named(b, "form", tile::stringifyForm(state.schedule.getForm())),
                    named(b, "grid", b.getDictionaryAttr({named(b, "tiles", gridRule()), named(b, "persistent", b.getBoolAttr(isPipelined()))})),
                    named(b, "threads", 128 * totalWarpgroups), named(b, "shared_bytes", sharedBytes()), named(b, "ctas_per_sm", 1),
-                   named(b, "schedule", scheduleFacts()), named(b, "conditions", b.getArrayAttr(needs))});
+                   named(b, "schedule", tile::describeSchedule(state.schedule)), named(b, "conditions", b.getArrayAttr(needs))});
     state.function->setAttr(manifestAttr, b.getDictionaryAttr(*facts));
     return success();
   }
@@ -360,15 +360,6 @@ private:
   int64_t sharedBytes() {
     auto bytes = kernel->getAttrOfType<IntegerAttr>("shared_bytes");
     return bytes ? bytes.getInt() : 0;
-  }
-
-  DictionaryAttr scheduleFacts() {
-    tile::ScheduleAttr s = state.schedule;
-    return b.getDictionaryAttr({named(b, "form", tile::stringifyForm(s.getForm())), named(b, "block_m", s.getBlockM()),
-                                named(b, "block_n", s.getBlockN()), named(b, "consumers", s.getConsumers()), named(b, "stages", s.getStages()),
-                                named(b, "q_stages", s.getQStages()), named(b, "producer_registers", s.getProducerRegisters()),
-                                named(b, "consumer_registers", s.getConsumerRegisters()), named(b, "ping_pong", b.getBoolAttr(s.getPingPong())),
-                                named(b, "rescale_threshold", s.getRescaleThreshold())});
   }
 
   /// What a pipelined kernel needs of the tensors that it stores in pairs; the rules of tensor maps follow from the maps themselves.

@@ -67,6 +67,23 @@ ThreadTypeConverter::ThreadTypeConverter() {
 
 namespace {
 
+/// While alive, drops the conversion's own complaint about an op that a pattern has already said something better of.
+class OneMessage : public ScopedDiagnosticHandler {
+public:
+  explicit OneMessage(MLIRContext *context) : ScopedDiagnosticHandler(context) {
+    setHandler([this](Diagnostic &diagnostic) {
+      if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+        return failure();
+      bool isRepeated = hasError && StringRef(diagnostic.str()).starts_with("failed to legalize operation");
+      hasError = true;
+      return success(isRepeated);
+    });
+  }
+
+private:
+  bool hasError = false;
+};
+
 struct LowerWarpPass : tegula::impl::LowerWarpPassBase<LowerWarpPass> {
   void runOnOperation() override {
     SmallVector<warp::KernelOp> all(getOperation().getOps<warp::KernelOp>());
@@ -95,6 +112,7 @@ private:
     populateMatrixPatterns(patterns, types, state);
     populateCopyPatterns(patterns, types, state);
     populateBarrierPatterns(patterns, types, state);
+    OneMessage handler(&getContext());
     return applyPartialConversion(state.function, target, std::move(patterns));
   }
 };

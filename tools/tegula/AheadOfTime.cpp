@@ -53,8 +53,8 @@ public:
 
 private:
   static llvm::Error cannotWrite(StringRef path, llvm::Error error) {
-    return userError(path + ": cannot be written: " +
-                     llvm::toString(std::move(error)));
+    return userError(
+        path + ": cannot be written: " + llvm::toString(std::move(error)));
   }
 
   struct Entry {

@@ -99,10 +99,8 @@ tegula::tool::setArguments(Problem &problem, rt::Arguments &arguments,
 namespace {
 class CpuExecutable : public Executable {
 public:
-  CpuExecutable(std::unique_ptr<CpuKernel> kernel, const std::string &form)
-      : kernel(std::move(kernel)) {
-    schedule = llvm::formatv("{{\"form\": \"{0}\"}", form).str();
-  }
+  explicit CpuExecutable(std::unique_ptr<CpuKernel> kernel)
+      : kernel(std::move(kernel)) {}
 
   llvm::Expected<Execution> run(Problem &problem, int runs) override {
     rt::Arguments arguments = kernel->arguments();
@@ -111,7 +109,7 @@ public:
               return problem.tensors[number].data();
             }))
       return error;
-    Execution execution{"host CPU", schedule, "", {}};
+    Execution execution{"host CPU", kernel->schedule(), "", {}};
     // Without a count: again while it is cheap, as the first run is cold.
     double spent = 0;
     for (int run = 0; runs ? run < runs : run == 0 || (run < 5 && spent < 200);
@@ -129,7 +127,6 @@ public:
 
 private:
   std::unique_ptr<CpuKernel> kernel;
-  std::string schedule;
 };
 } // namespace
 
@@ -142,8 +139,7 @@ tegula::tool::compileForCpu(Compiler &compiler, const CompileRequest &request) {
   std::unique_ptr<CpuKernel> kernel = compiler.compileForCpu(forCpu, result);
   if (!kernel)
     return compileError(result);
-  auto executable =
-      std::make_unique<CpuExecutable>(std::move(kernel), result.form);
+  auto executable = std::make_unique<CpuExecutable>(std::move(kernel));
   executable->diagnostics = result.diagnostics;
   executable->stageTimes = stageTimesText(result);
   return executable;

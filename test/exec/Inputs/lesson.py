@@ -5,12 +5,14 @@
 
 `$ COMMAND` runs everywhere, `cpu$` and `gpu$` only on one of both. The lines up to the next empty one are the output, standard error
 included; `...` in a line stands for any text, a line of its own for any lines. A command that fails adds a line `exit code N`. Commands run in
-the folder of the lesson.
+a copy of the lesson's folder.
 """
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 
 
 def comment_lines(text):
@@ -50,22 +52,30 @@ def run(command, folder):
     return done.stdout + (f"exit code {done.returncode}\n" if done.returncode else "")
 
 
+def check(lesson, target, folder):
+    """Whether every command of the lesson prints what it should."""
+    count, right = 0, True
+    for line, expected in examples(comment_lines(lesson.read_text())):
+        where, command = line.split("$ ", 1)
+        if where and where != target:
+            continue
+        count += 1
+        output = run(command, folder)
+        if not pattern(expected).match(output):
+            right = False
+            print(f"{lesson}: `{command}` printed\n{output}but the lesson says\n" + "\n".join(expected))
+    print(f"{lesson.name}: {count} commands")
+    return right and count > 0
+
+
 def main():
     target, *lessons = sys.argv[1:]
-    failed = False
+    right = True
     for lesson in map(pathlib.Path, lessons):
-        count = 0
-        for line, expected in examples(comment_lines(lesson.read_text())):
-            where, command = line.split("$ ", 1)
-            if where and where != target:
-                continue
-            count += 1
-            output = run(command, lesson.parent)
-            if not pattern(expected).match(output):
-                failed = True
-                print(f"{lesson}: `{command}` printed\n{output}but the lesson says\n" + "\n".join(expected))
-        print(f"{lesson.name}: {count} commands")
-    sys.exit(failed)
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = shutil.copytree(lesson.parent, pathlib.Path(scratch, "lesson"))
+            right &= check(lesson, target, folder)
+    sys.exit(not right)
 
 
 if __name__ == "__main__":

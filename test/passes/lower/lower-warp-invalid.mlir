@@ -43,7 +43,6 @@ warp.kernel @unallocated(%n: i64 {tile.dim = "N"}) attributes {schedule = #tile.
   warp.roles {
     warp.role "compute" warpgroups 1 registers 0 {
       %zero = arith.constant 0 : i64
-      // expected-error@+2 {{failed to legalize operation 'warp.wait'}}
       // expected-error@+1 {{internal: expected tegula-allocate-shared before}}
       %s = warp.wait %r[%zero] copy %zero : !warp.ring<64x64xbf16, stages 1>
     }

@@ -331,7 +331,8 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned numOptions,
   if (captureMode != cu::captureModeRelaxed)
     return 900; // a capture elsewhere would be invalidated
   std::string text(static_cast<const char *>(image));
-  if (text.starts_with("\x7f" "ELF"))
+  if (text.starts_with("\x7f"
+                       "ELF"))
     return cu::errorNoBinaryForGpu; // the stand-in runs no machine code
   if (text.find("wrong") != std::string::npos) {
     for (unsigned i = 0; i != numOptions; ++i)
