@@ -4,7 +4,7 @@
 // for messages and for the text of a `require`.
 //
 //===----------------------------------------------------------------------===//
-#include "lang/Ast.h"
+#include "lang/AstKernel.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
@@ -89,6 +89,33 @@ ExprPtr ast::bounded(StringRef reduction, Name variable, ExprPtr extent,
   return e;
 }
 
+static ExprPtr make(Expr::Kind kind, std::vector<ExprPtr> args, SMRange range) {
+  ExprPtr e = make(kind, range);
+  setArgs(*e, std::move(args));
+  return e;
+}
+
+ExprPtr ast::shape(std::vector<ExprPtr> extents, SMRange range) {
+  return make(Expr::Shape, std::move(extents), range);
+}
+
+ExprPtr ast::slice(std::vector<ExprPtr> parts, SMRange range) {
+  return make(Expr::Slice, std::move(parts), range);
+}
+
+ExprPtr ast::load(std::vector<ExprPtr> parts, SMRange wordRange,
+                  SMRange range) {
+  ExprPtr e = make(Expr::Load, std::move(parts), range);
+  e->nameRange = wordRange;
+  return e;
+}
+
+ExprPtr ast::text(StringRef text, SMRange range) {
+  ExprPtr e = make(Expr::Text, range);
+  e->name = text.str();
+  return e;
+}
+
 void File::add(Attention item) {
   declarations.push_back({"attention", item.name});
   items.push_back(std::move(item));
@@ -120,6 +147,13 @@ const Group *File::findGroup(StringRef name) const {
 }
 
 const Fn *File::findFn(StringRef name) const { return findNamed(fns, name); }
+
+const Kernel *File::findKernel(StringRef name) const {
+  auto found = llvm::find_if(kernels, [&](const auto &kernel) {
+    return kernel->header.name.text == name;
+  });
+  return found == kernels.end() ? nullptr : found->get();
+}
 
 const Declaration *File::findDeclaration(StringRef name) const {
   return findNamed(declarations, name);
@@ -184,6 +218,33 @@ static void print(llvm::raw_ostream &os, const Expr &e, int precedence) {
     os << ": ";
     print(os, *e.args[1], 0);
     os << ')';
+    return;
+  case Expr::Shape:
+    os << '[';
+    list();
+    os << ']';
+    return;
+  case Expr::Slice:
+    os << (e.args.empty() ? ":" : "");
+    for (size_t part = 0; part < e.args.size(); ++part) {
+      os << (part == 0 ? "" : part == 1 ? " :+ " : " < ");
+      print(os, *e.args[part], part == 0 ? 0 : binaryPrecedence(Op::Add));
+    }
+    return;
+  case Expr::Load:
+    os << "load ";
+    print(os, *e.args[0], 0);
+    if (e.args.size() > 2) {
+      os << " where ";
+      print(os, *e.args[2], 0);
+    }
+    if (e.args.size() > 1) {
+      os << " fill ";
+      print(os, *e.args[1], 10);
+    }
+    return;
+  case Expr::Text:
+    os << '"' << e.name << '"';
     return;
   case Expr::Operator:
     break;

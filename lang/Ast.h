@@ -36,6 +36,11 @@ struct Expr {
     Call,        ///< `name(args)`; see `argNames`
     Bounded,     ///< `name(variable in args[0]: args[1])`, as `any(t in 8: c)`
     Operator,    ///< `op` of args: unary, binary or `?:`
+    Shape,       ///< `[args]`, an argument of a kernel's built-ins
+    Slice,       ///< an index of a kernel's place: `args[0] :+ args[1]`, `<
+                 ///< args[2]` if there; or `:`, without args
+    Load,        ///< `load args[0]`, then `fill` and `where` as args if there
+    Text,        ///< `name` in quotes, an argument of `print`
     Unsupported, ///< parsed, but later work; `name` says what
   };
   Kind kind = Error;
@@ -66,6 +71,11 @@ ExprPtr op(Op op, std::vector<ExprPtr> args, llvm::SMRange opRange = {},
 ExprPtr bounded(llvm::StringRef reduction, Name variable, ExprPtr extent,
                 ExprPtr value, llvm::SMRange nameRange = {},
                 llvm::SMRange range = {});
+ExprPtr shape(std::vector<ExprPtr> extents, llvm::SMRange range = {});
+ExprPtr slice(std::vector<ExprPtr> parts, llvm::SMRange range = {});
+ExprPtr load(std::vector<ExprPtr> parts, llvm::SMRange wordRange = {},
+             llvm::SMRange range = {});
+ExprPtr text(llvm::StringRef text, llvm::SMRange range = {});
 
 /// The expression as source text, with single blanks and the fewest brackets.
 std::string toText(const Expr &expr);
@@ -151,12 +161,15 @@ struct Declaration {
   bool imported = false;
 };
 
+struct Kernel; // AstKernel.h
+
 /// A file, and what its imports add to it.
 struct File {
   std::string fileName;
   std::vector<Attention> items;
   std::vector<Group> groups;
   std::vector<Fn> fns;
+  std::vector<std::shared_ptr<const Kernel>> kernels;
   std::vector<Import> imports;
   /// All items, kernels included: those of imports, then the file's own.
   std::vector<Declaration> declarations;
@@ -164,9 +177,11 @@ struct File {
   void add(Attention item);
   void add(Group group);
   void add(Fn fn);
+  void add(Kernel kernel);
   const Attention *findItem(llvm::StringRef name) const;
   const Group *findGroup(llvm::StringRef name) const;
   const Fn *findFn(llvm::StringRef name) const;
+  const Kernel *findKernel(llvm::StringRef name) const;
   /// The first item of any kind that has the name.
   const Declaration *findDeclaration(llvm::StringRef name) const;
 };

@@ -112,7 +112,9 @@ void SignatureEmitter::addTensor(const Tensor &tensor) {
       builder.getNamedAttr("tile.dims", builder.getArrayAttr(dims)),
       builder.getNamedAttr(
           "tile.role",
-          builder.getStringAttr(tensor.role == Role::Input ? "in" : "out"))};
+          builder.getStringAttr(tensor.role == Role::Input    ? "in"
+                                : tensor.role == Role::Output ? "out"
+                                                              : "inout"))};
   if (tensor.elem == ElemType::Bool || tensor.elem == ElemType::U8)
     attributes.push_back(builder.getNamedAttr(
         "tile.elem", builder.getStringAttr(elemTypeName(tensor.elem))));

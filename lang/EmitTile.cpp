@@ -6,12 +6,14 @@
 //===----------------------------------------------------------------------===//
 #include "lang/EmitTile.h"
 #include "dialect/tile/TileDialect.h"
+#include "lang/EmitKernel.h"
 #include "lang/EmitScalar.h"
 #include "lang/EmitSignature.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include <cmath>
 
 using namespace mlir;
@@ -53,7 +55,8 @@ OwningOpRef<ModuleOp> tegula::lang::emitTile(const Item &item,
                                              const llvm::SourceMgr &sources,
                                              MLIRContext &context) {
   context.loadDialect<tile::TileDialect, arith::ArithDialect, math::MathDialect,
-                      memref::MemRefDialect, scf::SCFDialect>();
+                      memref::MemRefDialect, scf::SCFDialect,
+                      tensor::TensorDialect>();
   return KernelEmitter(item, sources, context).run();
 }
 
@@ -63,7 +66,10 @@ OwningOpRef<ModuleOp> KernelEmitter::run() {
   builder.setInsertionPointToEnd(module->getBody());
   emitSignature(item, builder, locations, values);
   setSchedule(builder.getBlock()->getParentOp());
-  emitAttention(loc);
+  if (item.program)
+    emitProgram(item, builder, locations, values);
+  else
+    emitAttention(loc);
   tile::ReturnOp::create(builder, loc);
   return module;
 }

@@ -58,6 +58,7 @@ ast::File Loader::load(unsigned bufferId, StringRef fileName) {
   append(all.items, file.items);
   append(all.groups, file.groups);
   append(all.fns, file.fns);
+  append(all.kernels, file.kernels);
   append(all.declarations, file.declarations);
   all.imports = std::move(file.imports);
   all.fileName = std::move(file.fileName);
@@ -97,6 +98,7 @@ void Loader::import(const ast::Import &import, StringRef importing,
   append(into.items, file.items);
   append(into.groups, file.groups);
   append(into.fns, file.fns);
+  append(into.kernels, file.kernels);
   append(into.declarations, file.declarations);
 }
 

@@ -1,4 +1,4 @@
-//===- Item.h - a resolved attention item -----------------------*- C++ -*-===//
+//===- Item.h - a resolved item ---------------------------------*- C++ -*-===//
 //
 // What Sema makes of an `attention` item: the chain of `with` flattened, every
 // name resolved, every expression typed and constants folded. Emission and the
@@ -13,6 +13,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/SMLoc.h"
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -89,7 +90,7 @@ struct Extent {
   int dim = -1;       ///< the dim that it is, where it is just a name
 };
 
-enum class Role { Input, Output };
+enum class Role { Input, Output, InOut };
 
 struct Tensor {
   std::string name;
@@ -162,6 +163,7 @@ struct ScheduleField {
   std::string name, value;
   llvm::SMRange range;
 };
+struct Program;
 
 /// An argument of the C signature.
 struct Argument {
@@ -199,6 +201,10 @@ struct Item {
   const Expr *extra = nullptr; ///< null: nothing is added to the normaliser
   std::vector<const Expr *> weights; ///< multiplied; none: 1
   std::vector<ScheduleField> schedule;
+
+  /// Of a `kernel` item: the tile program, with which it has no operands,
+  /// scale, scores or masks. Else null.
+  std::shared_ptr<const Program> program;
 
   std::deque<Expr> pool;
 

@@ -222,14 +222,10 @@ ExprPtr Parser::parsePrimary() {
   }
   if (token.is("[")) {
     take();
-    parseExprs("]");
+    std::vector<ExprPtr> extents = parseExprs("]");
     if (!panicking)
       expect("]", "", &token);
-    ExprPtr e = std::make_unique<Expr>();
-    e->kind = Expr::Unsupported;
-    e->name = "a shape";
-    e->range = rangeFrom(token.range());
-    return e;
+    return ast::shape(std::move(extents), rangeFrom(token.range()));
   }
   errorExpected("an expression");
   return std::make_unique<Expr>();
@@ -273,27 +269,33 @@ ExprPtr Parser::parseNamed() {
                      "` in an expression; write `c ? a : b`");
     return std::make_unique<Expr>();
   }
-  const Token &open = peek();
-  if (open.is("[")) {
-    take();
-    std::vector<ExprPtr> indices;
-    auto refuseSlice = [&] {
-      if (!panicking && (peek().is(":") || peek().is(":+")))
-        error(peek().range(), "a slice belongs to a `kernel` item; an "
-                              "attention item reads one element");
-    };
-    list([&] {
-      refuseSlice();
-      indices.push_back(parseExpr());
-      refuseSlice();
-    });
-    if (!panicking)
-      expect("]", "", &open);
-    return ast::index(word.text, std::move(indices), range, rangeFrom(range));
-  }
-  if (!open.is("("))
+  if (inKernel && word.is("load") && peek().kind == Token::Word)
+    return parseLoad(word);
+  if (peek().is("["))
+    return parseIndexed(word);
+  if (!peek().is("("))
     return ast::name(word.text, range);
   return parseCall(word);
+}
+
+/// From the `[` of a place on.
+ExprPtr Parser::parseIndexed(const Token &word) {
+  const Token &open = take();
+  std::vector<ExprPtr> indices;
+  auto refuseSlice = [&] {
+    if (!panicking && !inKernel && (peek().is(":") || peek().is(":+")))
+      error(peek().range(), "a slice belongs to a `kernel` item; an "
+                            "attention item reads one element");
+  };
+  list([&] {
+    refuseSlice();
+    indices.push_back(inKernel ? parseIndex() : parseExpr());
+    refuseSlice();
+  });
+  if (!panicking)
+    expect("]", "", &open);
+  return ast::index(word.text, std::move(indices), word.range(),
+                    rangeFrom(word.range()));
 }
 
 /// From the `(` of a call on.

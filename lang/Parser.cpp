@@ -188,24 +188,6 @@ void Parser::parseItem(ast::File &file) {
   take();
 }
 
-/// Parses over a `kernel`, which is later work; Sema says so where one is used.
-void Parser::parseKernel(ast::File &file) {
-  take();
-  ast::Name name = parseName("a name for this kernel");
-  if (panicking)
-    return;
-  if (peek().is("("))
-    skipBalanced();
-  if (takeIf("->") && peek().is("("))
-    skipBalanced();
-  if (!panicking && peek().is("{"))
-    skipBalanced();
-  else if (!panicking)
-    errorExpected("`{`");
-  if (!panicking)
-    file.declarations.push_back({"kernel", std::move(name)});
-}
-
 void Parser::parseGroup(ast::File &file) {
   take();
   Group group;
@@ -246,13 +228,8 @@ void Parser::parseAttention(ast::File &file) {
       parseGroupNames(item);
   } else if (peek().is("(")) {
     parseSignature(item);
-    if (panicking) { // The clauses can be read all the same.
-      item.incomplete = true;
-      while (peek().kind != Token::End && !peek().is("{") &&
-             !isItemWord(peek().text))
-        take();
-      panicking = false;
-    }
+    if (panicking)
+      skipSignature(item);
     if (!peek().is("{"))
       errorExpected("`{` and the item's clauses");
   } else {
@@ -271,6 +248,15 @@ void Parser::parseGroupNames(Attention &item) {
       if (!panicking)
         item.groups.push_back(std::move(group));
     });
+}
+
+/// After an error in it: the clauses can be read all the same.
+void Parser::skipSignature(Attention &item) {
+  item.incomplete = true;
+  while (peek().kind != Token::End && !peek().is("{") &&
+         !isItemWord(peek().text))
+    take();
+  panicking = false;
 }
 
 void Parser::parseSignature(Attention &item) {

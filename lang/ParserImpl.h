@@ -1,6 +1,6 @@
 //===- ParserImpl.h - the state shared by the parser's parts ----*- C++ -*-===//
 //
-// Private to Parser.cpp (items), ParseFn.cpp, ParseClauses.cpp and
+// Private to Parser.cpp (items), ParseFn.cpp, ParseKernel.cpp, ParseClauses.cpp and
 // ParseExpr.cpp.
 //
 // Error handling: `error` reports and sets `panicking`; until a clause or item
@@ -10,6 +10,7 @@
 #ifndef TEGULA_LANG_PARSERIMPL_H
 #define TEGULA_LANG_PARSERIMPL_H
 
+#include "lang/AstKernel.h"
 #include "lang/Lexer.h"
 #include "lang/Parser.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -48,10 +49,10 @@ private:
   // Items (Parser.cpp).
   void parseItem(ast::File &file);
   void parseAttention(ast::File &file);
-  void parseKernel(ast::File &file);
   void parseGroup(ast::File &file);
   void parseImport(ast::File &file);
   void parseSignature(ast::Attention &item);
+  void skipSignature(ast::Attention &item);
   std::vector<ast::Tensor> parseTensors();
   ast::Tensor parseTensor();
   void parseType(ast::Tensor &tensor);
@@ -67,6 +68,25 @@ private:
   void parseFn(ast::File &file);
   void parseParameters(ast::Fn &fn);
   void parseBody(ast::Fn &fn);
+
+  // Tile programs (ParseKernel.cpp).
+  void parseKernel(ast::File &file);
+  void parseKernelBody(ast::Kernel &kernel);
+  void parseHeaderClause(ast::Attention &header, const Token &word);
+  void parseGrid(ast::Kernel &kernel, const Token &word);
+  std::vector<ast::Stmt> parseStatements(const Token &open, bool &incomplete);
+  std::vector<ast::Stmt> parseBlock(bool &incomplete);
+  bool parseStatement(ast::Stmt &stmt, bool &incomplete);
+  bool refuseStatement();
+  void parseBinding(ast::Stmt &stmt);
+  void parseWrite(ast::Stmt &stmt);
+  void parseFor(ast::Stmt &stmt, bool &incomplete);
+  void parseIf(ast::Stmt &stmt, bool &incomplete);
+  void parseReport(ast::Stmt &stmt);
+  ast::ExprPtr parsePlace();
+  ast::ExprPtr parseIndex();
+  ast::ExprPtr parseLoad(const Token &word);
+  void skipToStatement();
 
   // Clauses (ParseClauses.cpp).
   void parseClauses(ast::ClauseList &item);
@@ -90,6 +110,7 @@ private:
   ast::ExprPtr parsePrimary();
   ast::ExprPtr parseNumber();
   ast::ExprPtr parseNamed();
+  ast::ExprPtr parseIndexed(const Token &word);
   ast::ExprPtr parseCall(const Token &callee);
   ast::ExprPtr parseBounded(const Token &reduction, const Token &open);
   ast::ExprPtr parseChain(ast::ExprPtr left);
@@ -102,6 +123,7 @@ private:
   std::vector<Token> tokens;
   size_t at = 0;
   bool panicking = false;
+  bool inKernel = false;
   unsigned nesting = 0;
   /// The last clause word that was read as a name right after an operator.
   const Token *wordAsName = nullptr;
@@ -110,6 +132,8 @@ private:
 
 /// True for a word that begins a clause of an attention item.
 bool isClauseWord(llvm::StringRef word);
+/// True for a word that begins a statement or a header clause of a kernel.
+bool isStatementWord(llvm::StringRef word);
 /// True for a word that begins an item.
 bool isItemWord(llvm::StringRef word);
 

@@ -25,16 +25,16 @@ std::vector<std::string> tegula::lang::itemNames(const ast::File &file) {
   return names;
 }
 
-/// The attention item to analyse, or null and an error.
-static const ast::Attention *selectItem(const ast::File &file, StringRef name,
-                                        Diagnostics &diagnostics) {
+/// The item to analyse, or null and an error.
+static const ast::Declaration *selectItem(const ast::File &file, StringRef name,
+                                          Diagnostics &diagnostics) {
   std::vector<std::string> names = itemNames(file);
   std::string wanted = name.str();
   if (name.empty()) {
     if (names.empty()) {
       if (!diagnostics.hasErrors())
-        diagnostics.error({},
-                          "`" + file.fileName + "` has no `attention` item");
+        diagnostics.error({}, "`" + file.fileName +
+                                  "` has no `attention` or `kernel` item");
       return nullptr;
     }
     if (names.size() > 1) {
@@ -45,14 +45,9 @@ static const ast::Attention *selectItem(const ast::File &file, StringRef name,
     }
     wanted = names.front();
   }
-  if (const ast::Attention *item = file.findItem(wanted))
-    return item;
-  const ast::Declaration *other = file.findDeclaration(wanted);
-  if (other && other->word == "kernel") {
-    diagnostics.error(other->name.range,
-                      "`kernel` items are not supported yet");
-    return nullptr;
-  }
+  const ast::Declaration *found = file.findDeclaration(wanted);
+  if (found && (found->word == "attention" || found->word == "kernel"))
+    return found;
   std::vector<StringRef> candidates(names.begin(), names.end());
   diagnostics.error(
       {}, "`" + file.fileName + "` has no item `" + wanted + "`" +
@@ -99,14 +94,20 @@ std::unique_ptr<Item> tegula::lang::analyze(const ast::File &file,
                                             Diagnostics &diagnostics) {
   checkItemNames(file, diagnostics);
   checkFns(file, diagnostics);
-  const ast::Attention *root = selectItem(file, itemName, diagnostics);
+  const ast::Declaration *root = selectItem(file, itemName, diagnostics);
   if (!root)
     return nullptr;
   auto item = std::make_unique<Item>();
   item->name = root->name.text;
   item->range = root->name.range;
-  if (!Sema(file, defines, *item, diagnostics).run(*root) ||
-      diagnostics.hasErrors())
+  bool ok;
+  if (root->word == "kernel")
+    ok = analyzeKernel(*file.findKernel(item->name), file, defines, *item,
+                       diagnostics);
+  else
+    ok =
+        Sema(file, defines, *item, diagnostics).run(*file.findItem(item->name));
+  if (!ok || diagnostics.hasErrors())
     return nullptr;
   return item;
 }
@@ -120,9 +121,7 @@ bool Sema::run(const ast::Attention &item) {
   declareTensors();
   declareExtents();
   bool operandsOk = checkOperands();
-  dimParent.resize(this->item.dims.size());
-  for (size_t i = 0; i < dimParent.size(); ++i)
-    dimParent[i] = int(i);
+  separateDims();
   declareLets();
   analyzeRequirements();
   for (size_t i = 0; i < lets.size(); ++i)
@@ -137,6 +136,13 @@ bool Sema::run(const ast::Attention &item) {
   analyzeSchedule();
   dropUnread();
   return !diagnostics.hasErrors();
+}
+
+/// Every dim is different from the others, until a `require` unites them.
+void Sema::separateDims() {
+  dimParent.resize(item.dims.size());
+  for (size_t i = 0; i < dimParent.size(); ++i)
+    dimParent[i] = int(i);
 }
 
 /// Follows `= BASE with` to the item that has a signature.

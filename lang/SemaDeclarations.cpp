@@ -40,7 +40,7 @@ static StringRef meaningInEmit(StringRef name) {
 }
 
 bool Sema::checkFreeName(const ast::Name &name) {
-  StringRef text = name.text, meaning = fixedMeaning(text);
+  StringRef text = name.text, meaning = isKernel ? "" : fixedMeaning(text);
   if (meaning.empty() && hasEmit)
     meaning = meaningInEmit(text);
   if (!meaning.empty()) {
@@ -344,7 +344,9 @@ void Sema::declareTensor(const ast::Tensor &tensor, Role role) {
   ElemType elem = resolveElem(tensor.elem);
   if (!declare(name, Symbol::Tensor, item.tensors.size()))
     return;
-  if (tensor.inout)
+  if (tensor.inout && isKernel)
+    role = Role::InOut;
+  else if (tensor.inout)
     diagnostics.error(name.range, "`inout` belongs to a `kernel` item; an "
                                   "attention item only reads `" +
                                       name.text + "`");

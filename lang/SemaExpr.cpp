@@ -127,6 +127,13 @@ const Expr *Sema::type(const ast::Expr &e) {
     return typeOperator(e);
   case ast::Expr::Bounded:
     return typeBounded(e);
+  case ast::Expr::Shape:
+  case ast::Expr::Slice:
+  case ast::Expr::Load:
+  case ast::Expr::Text:
+    diagnostics.error(e.range,
+                      "`" + toText(e) + "` belongs to a `kernel` item");
+    return errorExpr();
   case ast::Expr::Unsupported:
     diagnostics.error(e.range, e.name + " is not supported yet");
     return errorExpr();
@@ -140,7 +147,7 @@ std::vector<StringRef> Sema::visibleNames() const {
     names.push_back(local.name);
   if (scope->fn)
     return names;
-  if (!onHost())
+  if (!onHost() && !isKernel)
     names.insert(names.end(), {"b", "h", "g", "i"});
   if (seesKey())
     names.push_back("j");
@@ -241,6 +248,8 @@ static std::optional<IndexVar> indexNamed(StringRef name) {
 
 /// `b h g i j s`, values of a row in an output, or null for another name.
 const Expr *Sema::typeImplicit(const ast::Expr &e) {
+  if (isKernel)
+    return nullptr;
   if (const Expr *value = typeRowValue(e))
     return value;
   bool isScore = e.name == "s";

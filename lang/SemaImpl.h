@@ -19,6 +19,11 @@ namespace tegula::lang {
 /// for one that is folded elsewhere.
 bool foldOperator(Expr &e);
 
+/// Fills in `item` and its program; false, and an error, where it has one.
+bool analyzeKernel(const ast::Kernel &kernel, const ast::File &file,
+                   llvm::ArrayRef<Define> defines, Item &item,
+                   Diagnostics &diagnostics);
+
 class Sema {
 public:
   Sema(const ast::File &file, llvm::ArrayRef<Define> defines, Item &item,
@@ -28,7 +33,7 @@ public:
   /// False, and an error, where the item has one.
   bool run(const ast::Attention &root);
 
-private:
+protected:
   /// What an expression stands in; it decides which names it sees.
   enum class Context {
     Static,
@@ -92,6 +97,7 @@ private:
   void refuseLaterWork();
   void analyzeRequirements();
   void analyzeRequirement(const ast::Clause &clause);
+  void separateDims();
   void uniteDims(const ast::Expr &condition);
   void analyzeScale();
   void analyzeScores();
@@ -246,6 +252,7 @@ private:
   Context context = Context::Static;
   const ast::Expr *clauseValue = nullptr; ///< what `context` began with
   unsigned depth = 0;
+  bool isKernel = false; ///< no name has a fixed meaning
   bool incomplete = false; ///< an unknown name may be one that did not parse
   Expr error;
 };

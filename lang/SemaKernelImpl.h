@@ -1,0 +1,202 @@
+//===- SemaKernelImpl.h - the state shared by the parts of KernelSema -----===//
+//
+// Private to SemaKernel.cpp (the item and its statements), SemaPlace.cpp
+// (places, loads, bounds of slices), SemaTile.cpp (operators on tiles) and
+// SemaBuiltin.cpp (functions).
+//
+// A value of error type stands for an expression that a message was given for;
+// whatever is made of it is one too, without a message.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TEGULA_LANG_SEMAKERNELIMPL_H
+#define TEGULA_LANG_SEMAKERNELIMPL_H
+
+#include "lang/AstKernel.h"
+#include "lang/Program.h"
+#include "lang/SemaImpl.h"
+#include <map>
+
+namespace tegula::lang {
+
+class KernelSema : public Sema {
+public:
+  KernelSema(const ast::File &file, llvm::ArrayRef<Define> defines, Item &item,
+             Program &program, Diagnostics &diagnostics)
+      : Sema(file, defines, item, diagnostics), program(program) {
+    isKernel = true;
+  }
+
+  /// False, and an error, where the item has one.
+  bool run(const ast::Kernel &kernel);
+
+private:
+  using Values = llvm::SmallVector<const Value *, 4>;
+  using Written = llvm::SmallVector<const ast::Expr *, 4>;
+
+  /// What a name of the program stands for at the moment.
+  struct Binding {
+    const Value *value;
+    bool isVar;
+    llvm::SMRange range;
+    unsigned block; ///< the nesting of its declaration
+  };
+  /// A call that is being inlined; its names hide all others.
+  struct Frame {
+    const ast::Fn *fn;
+    llvm::SMRange call;
+    llvm::StringMap<const Value *> names;
+  };
+  /// The arguments of a built-in, by parameter; null where not given.
+  struct Arguments {
+    llvm::SmallVector<const ast::Expr *, 5> written;
+    const ast::Expr *operator[](unsigned i) const { return written[i]; }
+  };
+
+  // SemaKernel.cpp
+  void typeGrid(const ast::Kernel &kernel);
+  void typeBlock(const std::vector<ast::Stmt> &stmts);
+  void typeStatement(const ast::Stmt &stmt);
+  void typeBinding(const ast::Stmt &stmt);
+  void typeAssign(const ast::Stmt &stmt);
+  void typeWrite(const ast::Stmt &stmt);
+  bool checkWrite(const ast::Stmt &stmt, const Tensor &tensor);
+  void typeFor(const ast::Stmt &stmt);
+  bool typeRange(const ast::Stmt &stmt, Statement &loop);
+  bool typeBody(const ast::Stmt &stmt, Statement &loop,
+                llvm::ArrayRef<std::string> names,
+                std::vector<TileType> &types);
+  void typeIf(const ast::Stmt &stmt);
+  void typePrint(const ast::Stmt &stmt);
+  void typeAssert(const ast::Stmt &stmt);
+  void warnUnwritten();
+  std::vector<std::string> assignedIn(llvm::ArrayRef<const ast::Stmt *> stmts);
+  bool fitsVar(const ast::Stmt &stmt, const Binding &var, const Value *&value);
+  const Value *typeCondition(const ast::Expr &e, llvm::StringRef word);
+  bool declareName(const ast::Name &name, const Value *value, bool isVar);
+  void enterBlock();
+  void leaveBlock();
+  Statement &emit(Statement::Kind kind, llvm::SMRange range);
+  /// Evaluates `value` here; what is made of it later starts from there.
+  void compute(const Value *value, llvm::SMRange range);
+
+  // SemaPlace.cpp
+  const Place *typePlace(const ast::Expr &e);
+  bool typeAxis(const ast::Expr &e, unsigned axis, Place &place);
+  bool typeSlice(const ast::Expr &e, unsigned axis, Place &place);
+  bool joinIndexTiles(const ast::Expr &e, Place &place);
+  bool covers(const Bound &bound, int64_t length) const;
+  const Value *extentOf(unsigned tensor, unsigned axis);
+  const Value *typeElement(const ast::Expr &e);
+  const Value *typeLoad(const ast::Expr &e);
+  const Value *loadOf(const Place &place, const ast::Expr &e);
+  bool typeFill(const ast::Expr &e, const Place &place, Value &load);
+  const Value *fromHost(const Expr &e);
+  const Value *scalarInteger(const ast::Expr &e, const llvm::Twine &what);
+
+  // SemaTile.cpp
+  const Value *typeTile(const ast::Expr &e);
+  const Value *typeTileName(const ast::Expr &e);
+  const Value *unknownTileName(const ast::Expr &e);
+  const Value *symbolValue(const ast::Expr &e, Symbol &symbol);
+  const Value *typeTileOperator(const ast::Expr &e);
+  const Value *typeTileUnary(const ast::Expr &e);
+  const Value *typeTileBits(const ast::Expr &e, Values args, Written written);
+  const Value *typeTileSelect(const ast::Expr &e, Values args, Written written);
+  bool expectNumbers(llvm::StringRef op, const Values &args,
+                     const Written &written, bool integers = false);
+  bool expectBools(llvm::StringRef op, const Values &args,
+                   const Written &written);
+  bool checkOperand(const Value &value, const ast::Expr &written,
+                    llvm::StringRef op);
+  /// Widens and converts numbers to one type, which is returned.
+  ElemType unifyTiles(Values &args, const Written &written,
+                      bool toFloat = false);
+  const Value *asFloat(const Value *value, const ast::Expr &written,
+                       ElemType target);
+  /// Joins shapes and bounds of `args`; false, and an error, where they differ.
+  bool joinShapes(llvm::SMRange range, const Values &args,
+                  const Written &written, TileType &type);
+  bool joinBound(llvm::SMRange range, unsigned axis, const Bound &bound,
+                 Bound &into);
+  const Value *elementwise(Op op, ElemType result, const Values &args,
+                           const Written &written, llvm::SMRange range);
+  const Value *convert(const Value *value, ElemType elem, llvm::SMRange range);
+  const Value *widen(const Value *value);
+  const Value *stretch(const Value *value, llvm::ArrayRef<int64_t> shape,
+                       llvm::SMRange range);
+  const Value *foldScalar(Op op, ElemType result, const Values &args,
+                          llvm::SMRange range);
+
+  // SemaBuiltin.cpp
+  const Value *typeTileCall(const ast::Expr &e);
+  const Value *typeBuiltin(const ast::Expr &e, bool &known);
+  const Value *typeTileCast(const ast::Expr &e, ElemType target);
+  const Value *typeElementwise(const ast::Expr &e, Op op);
+  const Value *typeTileClamp(const ast::Expr &e);
+  const Value *typeIota(const ast::Expr &e);
+  const Value *typeFull(const ast::Expr &e);
+  const Value *typeSpan(const ast::Expr &e);
+  const Value *typeSpread(const ast::Expr &e, unsigned axis);
+  const Value *typeTranspose(const ast::Expr &e);
+  const Value *typeReshape(const ast::Expr &e);
+  const Value *typeBroadcast(const ast::Expr &e);
+  const Value *typeWhere(const ast::Expr &e);
+  const Value *typeDot(const ast::Expr &e);
+  const Value *typeReduction(const ast::Expr &e, TileReduction reduction);
+  const Value *typeCumSum(const ast::Expr &e);
+  const Value *typeCombine(const ast::Expr &e);
+  const Value *typeState(const ast::Expr &e);
+  const Value *typeOnlineSoftmax(const ast::Expr &e);
+  const Value *typeMerge(const ast::Expr &e);
+  const Value *typePartial(const ast::Expr &e);
+  const Value *typeFinish(const ast::Expr &e, bool lse);
+  const Value *inlineFn(const ast::Fn &fn, const Values &args,
+                        const Written &written, const ast::Expr &call);
+  const Value *unknownTileFunction(const ast::Expr &e);
+  bool bind(const ast::Expr &e, llvm::ArrayRef<llvm::StringRef> params,
+            unsigned required, Arguments &arguments);
+  std::optional<int64_t> constantLength(const ast::Expr &e,
+                                        llvm::StringRef what);
+  bool typeShape(const ast::Expr &e, llvm::SmallVectorImpl<int64_t> &shape);
+  std::optional<unsigned> typeAxisNumber(const ast::Expr &e, const Value &tile);
+  const Value *expectTile(const ast::Expr &e, llvm::StringRef callee,
+                          unsigned rank = 0);
+  const Value *expectState(const ast::Expr &e, llvm::StringRef callee);
+  bool checkSize(llvm::SMRange range, llvm::ArrayRef<int64_t> shape);
+
+  // Nodes (SemaTile.cpp).
+  /// Adds a value; its numbers and facts follow from its arguments.
+  const Value *add(Value value);
+  void number(Value &value);
+  void noteRange(Value &value) const;
+  void noteZeros(Value &value) const;
+  Value node(Value::Kind kind, TileType type, llvm::SMRange range,
+             llvm::ArrayRef<const Value *> args = {}) const;
+  const Value *integer(int64_t value, ElemType elem, llvm::SMRange range);
+  const Value *real(double value, ElemType elem, llvm::SMRange range);
+  const Value *local(const TileType &type, llvm::SMRange range);
+  const Value *errorValue();
+  /// `f32`, `bf16[128, 64]`, `i32 (value 3)`.
+  std::string describe(const Value &value) const;
+  static std::string describe(const TileType &type);
+  /// Reports at `range`; inside a function also where it was called.
+  Diagnostic &report(llvm::SMRange range, const llvm::Twine &text);
+
+  Program &program;
+  std::vector<Statement> *block = nullptr; ///< where statements go
+  unsigned blockDepth = 0;
+  std::vector<unsigned> loops; ///< block depths of the loops around here
+  llvm::StringMap<Binding> names;
+  std::vector<std::vector<std::string>> scopes;
+  std::vector<Frame> frames;
+  std::map<std::vector<uint64_t>, unsigned> numbers;
+  unsigned lastNumber = 0;
+  std::vector<bool> written; ///< by tensor
+  const Value *errorNode = nullptr;
+  llvm::DenseSet<const ast::Expr *> warned; ///< a loop's body is typed again
+  bool tooLarge = false;
+};
+
+} // namespace tegula::lang
+
+#endif
