@@ -131,6 +131,11 @@ void File::add(Fn fn) {
   fns.push_back(std::move(fn));
 }
 
+void File::add(Kernel kernel) {
+  declarations.push_back({"kernel", kernel.header.name});
+  kernels.push_back(std::make_shared<const Kernel>(std::move(kernel)));
+}
+
 template <typename List>
 static auto findNamed(const List &list, StringRef name) {
   auto found = llvm::find_if(

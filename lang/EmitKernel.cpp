@@ -18,14 +18,15 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
 #include <limits>
 
 using namespace mlir;
 using namespace tegula::lang;
 namespace tile = tegula::tile;
-using LangValue = tegula::lang::Value;
-using mlir::Value;
 
 namespace {
 
@@ -48,7 +49,7 @@ public:
   void run();
 
 private:
-  using Known = DenseMap<const LangValue *, Emitted>;
+  using Known = DenseMap<const Term *, Emitted>;
 
   // Statements.
   void emitGrid();
@@ -64,38 +65,38 @@ private:
   Value storeMask(const Statement &s, bool limited);
 
   // Values.
-  const Emitted &emit(const LangValue &v);
-  Emitted compute(const LangValue &v);
-  Value emitScalar(const LangValue &v) { return emit(v).parts[0]; }
+  const Emitted &emit(const Term &v);
+  Emitted compute(const Term &v);
+  Value emitScalar(const Term &v) { return emit(v).parts[0]; }
   /// With all axes.
-  Value emitTile(const LangValue &v);
-  void appendParts(const LangValue &v, SmallVectorImpl<Value> &parts);
-  void define(const LangValue &local, ValueRange &parts);
-  Emitted whole(const LangValue &v, Value value);
-  Emitted emitConstant(const LangValue &v);
-  Emitted emitOperator(const LangValue &v);
-  Value emitOp(const LangValue &v, ValueRange args);
-  Emitted emitLoad(const LangValue &v);
-  Value loadBox(const LangValue &v);
-  Value gather(const LangValue &v);
-  Value lookUp(const LangValue &v);
+  Value emitTile(const Term &v);
+  void appendParts(const Term &v, SmallVectorImpl<Value> &parts);
+  void define(const Term &local, ValueRange &parts);
+  Emitted whole(const Term &v, Value value);
+  Emitted emitConstant(const Term &v);
+  Emitted emitOperator(const Term &v);
+  Value emitOp(const Term &v, ValueRange args);
+  Emitted emitLoad(const Term &v);
+  Value loadBox(const Term &v);
+  Value gather(const Term &v);
+  Value lookUp(const Term &v);
   Value readBool(ElemType elem, Value memory);
   Value writeBool(ElemType elem, Value value);
-  Emitted emitReduce(const LangValue &v);
-  Emitted emitCombine(const LangValue &v);
-  Emitted emitDot(const LangValue &v);
-  Emitted emitState(const LangValue &v);
-  Emitted emitOnlineSoftmax(const LangValue &v);
-  Value visibleScores(const LangValue &v, Value scores);
-  Emitted emitMerge(const LangValue &v);
-  Emitted emitPartial(const LangValue &v);
-  tile::FinishOp finish(const LangValue &state);
+  Emitted emitReduce(const Term &v);
+  Emitted emitCombine(const Term &v);
+  Emitted emitDot(const Term &v);
+  Emitted emitState(const Term &v);
+  Emitted emitOnlineSoftmax(const Term &v);
+  Value visibleScores(const Term &v, Value scores);
+  Emitted emitMerge(const Term &v);
+  Emitted emitPartial(const Term &v);
+  tile::FinishOp finish(const Term &state);
 
   // Places and bounds.
   SmallVector<Value> scalarIndices(const Place &place);
   SmallVector<Value> tileIndices(const Place &place);
   /// base + lane, as a tile of rank 1.
-  Value lanes(const LangValue *base, int64_t count);
+  Value lanes(const Term *base, int64_t count);
   /// Which lanes of a tile of `shape` are inside the bound of an axis.
   Value inBound(const Bound &bound, unsigned axis, ArrayRef<int64_t> shape);
   Value both(Value a, Value b);
@@ -159,23 +160,16 @@ static void uniqueConstants(Block &body) {
   }
 }
 
-/// A let that nothing reads, and what was emitted on the way to a fold.
-static void eraseUnused(Block &body) {
-  SmallVector<Operation *> ops;
-  body.walk([&](Operation *op) { ops.push_back(op); });
-  // Users come after what they use, and outer ops after those inside.
-  for (Operation *op : llvm::reverse(ops))
-    if (isOpTriviallyDead(op))
-      op->erase();
-}
-
 void tegula::lang::emitProgram(const Item &item, OpBuilder &builder,
                                const LocationMap &locations,
                                const KernelValues &values) {
   Block &body = *builder.getInsertionBlock();
   ProgramEmitter(item, builder, locations, values).run();
-  eraseUnused(body);
   uniqueConstants(body);
+  // Index code of one place is often that of the next; lets may be unused.
+  IRRewriter rewriter(builder);
+  DominanceInfo dominance;
+  eliminateCommonSubExpressions(rewriter, dominance, body.getParentOp());
   builder.setInsertionPointToEnd(&body);
 }
 
@@ -231,7 +225,7 @@ static SmallVector<int64_t, 4> allAxes(unsigned rank) {
   return llvm::to_vector<4>(llvm::seq<int64_t>(0, rank));
 }
 
-Emitted ProgramEmitter::whole(const LangValue &v, Value value) {
+Emitted ProgramEmitter::whole(const Term &v, Value value) {
   return {{value}, allAxes(v.type.rank())};
 }
 
@@ -239,7 +233,7 @@ Emitted ProgramEmitter::whole(const LangValue &v, Value value) {
 // Values
 //===----------------------------------------------------------------------===//
 
-const Emitted &ProgramEmitter::emit(const LangValue &v) {
+const Emitted &ProgramEmitter::emit(const Term &v) {
   for (Known &region : llvm::reverse(known)) {
     auto found = region.find(&v);
     if (found != region.end())
@@ -252,13 +246,12 @@ const Emitted &ProgramEmitter::emit(const LangValue &v) {
   return known.back()[&v] = std::move(emitted);
 }
 
-Value ProgramEmitter::emitTile(const LangValue &v) {
+Value ProgramEmitter::emitTile(const Term &v) {
   Emitted emitted = emit(v);
   return spread(emitted.parts[0], emitted.axes, v.type.shape);
 }
 
-void ProgramEmitter::appendParts(const LangValue &v,
-                                 SmallVectorImpl<Value> &parts) {
+void ProgramEmitter::appendParts(const Term &v, SmallVectorImpl<Value> &parts) {
   if (v.type.isTile())
     parts.push_back(emitTile(v));
   else
@@ -266,7 +259,7 @@ void ProgramEmitter::appendParts(const LangValue &v,
 }
 
 /// Takes the parts of `local` off the front of `parts`.
-void ProgramEmitter::define(const LangValue &local, ValueRange &parts) {
+void ProgramEmitter::define(const Term &local, ValueRange &parts) {
   unsigned count = local.type.isState ? 3 : 1;
   Emitted &emitted = known.back()[&local];
   emitted.parts.assign(parts.begin(), parts.begin() + count);
@@ -274,75 +267,75 @@ void ProgramEmitter::define(const LangValue &local, ValueRange &parts) {
   parts = parts.drop_front(count);
 }
 
-Emitted ProgramEmitter::compute(const LangValue &v) {
+Emitted ProgramEmitter::compute(const Term &v) {
   switch (v.kind) {
-  case LangValue::Constant:
+  case Term::Constant:
     return emitConstant(v);
-  case LangValue::Dim:
+  case Term::Dim:
     return {{values.dims[v.number]}, {}};
-  case LangValue::Scalar:
+  case Term::Scalar:
     return {{values.scalars[v.number]}, {}};
-  case LangValue::Coordinate:
+  case Term::Coordinate:
     return {{coordinates[v.number]}, {}};
-  case LangValue::Local:
+  case Term::Local:
     llvm_unreachable("internal: a value is used outside its region");
-  case LangValue::Load:
+  case Term::Load:
     return emitLoad(v);
-  case LangValue::Operator:
+  case Term::Operator:
     return emitOperator(v);
-  case LangValue::Iota:
+  case Term::Iota:
     return whole(v, tile::IotaOp::create(b, loc, typeOf(v.type)));
-  case LangValue::Splat:
+  case Term::Splat:
     return whole(v, splat(emitScalar(*v.args[0]), v.type.shape));
-  case LangValue::Spread:
+  case Term::Spread:
     return {{emitTile(*v.args[0])}, {int64_t(v.axis)}};
-  case LangValue::Broadcast: {
+  case Term::Broadcast: {
     Emitted from = emit(*v.args[0]);
     return whole(v, spread(from.parts[0], from.axes, v.type.shape));
   }
-  case LangValue::Transpose:
+  case Term::Transpose:
     return whole(v, tile::TransposeOp::create(b, loc, typeOf(v.type),
                                               emitTile(*v.args[0]),
                                               v.permutation));
-  case LangValue::Reshape:
+  case Term::Reshape:
     return whole(v, tile::ReshapeOp::create(b, loc, typeOf(v.type),
                                             emitTile(*v.args[0])));
-  case LangValue::Reduce:
+  case Term::Reduce:
     return emitReduce(v);
-  case LangValue::CumSum:
+  case Term::CumSum:
     return whole(v, tile::CumsumOp::create(b, loc, typeOf(v.type),
                                            emitTile(*v.args[0]),
                                            b.getI64IntegerAttr(v.axis)));
-  case LangValue::Combine:
+  case Term::Combine:
     return emitCombine(v);
-  case LangValue::Dot:
+  case Term::Dot:
     return emitDot(v);
-  case LangValue::State:
+  case Term::State:
     return emitState(v);
-  case LangValue::OnlineSoftmax:
+  case Term::OnlineSoftmax:
     return emitOnlineSoftmax(v);
-  case LangValue::Merge:
+  case Term::Merge:
     return emitMerge(v);
-  case LangValue::Partial:
+  case Term::Partial:
     return emitPartial(v);
-  case LangValue::Finish:
+  case Term::Finish:
     return whole(v, finish(*v.args[0]).getOutput());
-  case LangValue::Lse:
+  case Term::Lse:
     return whole(v, finish(*v.args[0]).getLse());
   }
   llvm_unreachable("all kinds are handled");
 }
 
-Emitted ProgramEmitter::emitConstant(const LangValue &v) {
+Emitted ProgramEmitter::emitConstant(const Term &v) {
   Type type = typeOf(v.type);
   return {{isFloat(v.type.elem) ? ops().constant(type, v.real)
                                 : ops().constant(type, v.integer)},
           {}};
 }
 
-Emitted ProgramEmitter::emitOperator(const LangValue &v) {
+Emitted ProgramEmitter::emitOperator(const Term &v) {
   SmallVector<Emitted> operands;
-  for (const LangValue *arg : v.args)
+  for (const Term *arg : v.args)
     operands.push_back(emit(*arg));
   // Where all tiles lack the same axes, so does the result.
   const Emitted *first = nullptr;
@@ -368,7 +361,7 @@ Emitted ProgramEmitter::emitOperator(const LangValue &v) {
     shape.push_back(v.type.shape[axis]);
   SmallVector<Value> args;
   for (auto [operand, arg] : llvm::zip(operands, v.args)) {
-    bool isScalarCondition = v.op == Op::Select && args.empty();
+    bool isScalarCondition = v.op == tegula::lang::Op::Select && args.empty();
     if (!arg->type.isScalar())
       args.push_back(alike ? operand.parts[0]
                            : spread(operand.parts[0], operand.axes, shape));
@@ -380,11 +373,11 @@ Emitted ProgramEmitter::emitOperator(const LangValue &v) {
   return {{emitOp(v, args)}, axes};
 }
 
-Value ProgramEmitter::emitOp(const LangValue &v, ValueRange args) {
+Value ProgramEmitter::emitOp(const Term &v, ValueRange args) {
   const TileType &operand = v.args[0]->type;
-  if (v.op == Op::Convert)
+  if (v.op == tegula::lang::Op::Convert)
     return ops().emitConvert(args[0], operand.elem, v.type.elem);
-  if (v.op == Op::Select)
+  if (v.op == tegula::lang::Op::Select)
     return arith::SelectOp::create(b, loc, args[0], args[1], args[2]);
   if (isComparison(v.op))
     return ops().emitComparison(v.op, args[0], args[1]);
@@ -393,9 +386,8 @@ Value ProgramEmitter::emitOp(const LangValue &v, ValueRange args) {
   if (isFloat(v.type.elem))
     return ops().emitFloat(v.op, args);
   SmallVector<IntegerFacts> facts;
-  for (const LangValue *arg : v.args) {
-    const LangValue *scalar =
-        arg->kind == LangValue::Splat ? arg->args[0] : arg;
+  for (const Term *arg : v.args) {
+    const Term *scalar = arg->kind == Term::Splat ? arg->args[0] : arg;
     facts.push_back(
         {scalar->isConstant() ? std::optional(scalar->integer) : std::nullopt,
          arg->nonNegative, arg->bits < integerBits(arg->type.elem)});
@@ -413,7 +405,7 @@ Value ProgramEmitter::both(Value x, Value y) {
   return arith::AndIOp::create(b, loc, x, y);
 }
 
-Value ProgramEmitter::lanes(const LangValue *base, int64_t count) {
+Value ProgramEmitter::lanes(const Term *base, int64_t count) {
   Value lane = tile::IotaOp::create(b, loc, tileType(count, ElemType::I32));
   lane = ops().emitConvert(lane, ElemType::I32, ElemType::I64);
   if (base->isConstant() && base->integer == 0)
@@ -481,7 +473,7 @@ Value ProgramEmitter::writeBool(ElemType elem, Value value) {
   return ops().emitConvert(value, ElemType::Bool, ElemType::I8);
 }
 
-Emitted ProgramEmitter::emitLoad(const LangValue &v) {
+Emitted ProgramEmitter::emitLoad(const Term &v) {
   switch (v.place->kind) {
   case Place::Element:
     return {{lookUp(v)}, {}};
@@ -493,7 +485,7 @@ Emitted ProgramEmitter::emitLoad(const LangValue &v) {
   llvm_unreachable("all kinds are handled");
 }
 
-Value ProgramEmitter::lookUp(const LangValue &v) {
+Value ProgramEmitter::lookUp(const Term &v) {
   const Place &place = *v.place;
   Value table = values.tensors[place.tensor];
   Type memory = cast<MemRefType>(table.getType()).getElementType();
@@ -506,7 +498,7 @@ Value ProgramEmitter::lookUp(const LangValue &v) {
                                  emitScalar(*v.args[0]));
 }
 
-Value ProgramEmitter::loadBox(const LangValue &v) {
+Value ProgramEmitter::loadBox(const Term &v) {
   const Place &place = *v.place;
   Value memory = values.tensors[place.tensor];
   SmallVector<int64_t> axes;
@@ -529,7 +521,7 @@ Value ProgramEmitter::loadBox(const LangValue &v) {
     if (bound && (!isZero || (place.boundByValue >> axis & 1)))
       kept = both(kept, inBound(bound, axis, place.type.shape));
   if (v.args.size() > 1) {
-    const LangValue &where = *v.args[1];
+    const Term &where = *v.args[1];
     kept = both(kept, where.type.isScalar()
                           ? splat(emitScalar(where), place.type.shape)
                           : emitTile(where));
@@ -540,7 +532,7 @@ Value ProgramEmitter::loadBox(const LangValue &v) {
                                  splat(fill, place.type.shape));
 }
 
-Value ProgramEmitter::gather(const LangValue &v) {
+Value ProgramEmitter::gather(const Term &v) {
   const Place &place = *v.place;
   ArrayRef<int64_t> shape = place.type.shape;
   Value memory = values.tensors[place.tensor], mask;
@@ -561,7 +553,7 @@ Value ProgramEmitter::gather(const LangValue &v) {
   if (!v.args.empty())
     fill = writeBool(v.type.elem, emitScalar(*v.args[0]));
   if (v.args.size() > 1) {
-    const LangValue &where = *v.args[1];
+    const Term &where = *v.args[1];
     mask = both(mask, where.type.isScalar() ? splat(emitScalar(where), shape)
                                             : emitTile(where));
   }
@@ -604,13 +596,13 @@ static Value neutralOf(TileReduction reduction, ElemType elem,
 static tile::ReduceKind kindOf(TileReduction reduction) {
   switch (reduction) {
   case TileReduction::Sum:
-    return tile::ReduceKind::add;
+    return tile::ReduceKind::Add;
   case TileReduction::Min:
-    return tile::ReduceKind::minimum;
+    return tile::ReduceKind::Minimum;
   case TileReduction::Max:
-    return tile::ReduceKind::maximum;
+    return tile::ReduceKind::Maximum;
   case TileReduction::ArgMax:
-    return tile::ReduceKind::argmax;
+    return tile::ReduceKind::Argmax;
   case TileReduction::Any:
     return tile::ReduceKind::Or;
   case TileReduction::All:
@@ -619,8 +611,8 @@ static tile::ReduceKind kindOf(TileReduction reduction) {
   llvm_unreachable("all reductions are handled");
 }
 
-Emitted ProgramEmitter::emitReduce(const LangValue &v) {
-  const LangValue &from = *v.args[0];
+Emitted ProgramEmitter::emitReduce(const Term &v) {
+  const Term &from = *v.args[0];
   Value operand = emitTile(from);
   const Bound &bound = from.type.bounds[v.axis];
   bool zeroIsNeutral =
@@ -633,8 +625,8 @@ Emitted ProgramEmitter::emitReduce(const LangValue &v) {
       v, tile::ReduceOp::create(b, loc, kindOf(v.reduction), operand, v.axis));
 }
 
-Emitted ProgramEmitter::emitCombine(const LangValue &v) {
-  const LangValue &from = *v.args[0];
+Emitted ProgramEmitter::emitCombine(const Term &v) {
+  const Term &from = *v.args[0];
   Value operand = emitTile(from), init = emitScalar(*v.args[1]);
   if (const Bound &bound = from.type.bounds[v.axis])
     operand = neutralise(operand, bound, v.axis, init);
@@ -648,16 +640,16 @@ Emitted ProgramEmitter::emitCombine(const LangValue &v) {
   }
   inRegion(body, [&] {
     ValueRange arguments = body->getArguments();
-    for (const LangValue *parameter : v.parameters)
+    for (const Term *parameter : v.parameters)
       define(*parameter, arguments);
     tile::YieldOp::create(b, loc, ValueRange{emitScalar(*v.result)});
   });
   return whole(v, op.getResult());
 }
 
-Emitted ProgramEmitter::emitDot(const LangValue &v) {
-  const LangValue *lhs = v.args[0], *rhs = v.args[1];
-  bool transposed = rhs->kind == LangValue::Transpose;
+Emitted ProgramEmitter::emitDot(const Term &v) {
+  const Term *lhs = v.args[0], *rhs = v.args[1];
+  bool transposed = rhs->kind == Term::Transpose;
   Bound inner = lhs->type.bounds[1];
   if (!inner)
     inner = rhs->type.bounds[0];
@@ -686,7 +678,7 @@ Emitted ProgramEmitter::emitDot(const LangValue &v) {
 // Softmax states
 //===----------------------------------------------------------------------===//
 
-Emitted ProgramEmitter::emitState(const LangValue &v) {
+Emitted ProgramEmitter::emitState(const Term &v) {
   auto rows = tileType(v.type.shape[0], v.type.elem);
   return {{ops().constant(rows, -infinity), ops().constant(rows, 0.0),
            ops().constant(typeOf(v.type), 0.0)},
@@ -695,7 +687,7 @@ Emitted ProgramEmitter::emitState(const LangValue &v) {
 
 /// Hidden scores become -inf. Without a user's `keep` only a block that reaches
 /// past the bound of the keys has any.
-Value ProgramEmitter::visibleScores(const LangValue &v, Value scores) {
+Value ProgramEmitter::visibleScores(const Term &v, Value scores) {
   const Bound &keys = v.keys;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(scores.getType()).getShape();
   auto hide = [&](Value keep) -> Value {
@@ -703,7 +695,7 @@ Value ProgramEmitter::visibleScores(const LangValue &v, Value scores) {
     return arith::SelectOp::create(b, loc, keep, scores, hidden);
   };
   if (v.args[3]) {
-    const LangValue &written = *v.args[3];
+    const Term &written = *v.args[3];
     Value keep = written.type.isScalar() ? splat(emitScalar(written), shape)
                                          : emitTile(written);
     return hide(keys ? both(keep, inBound(keys, 1, shape)) : keep);
@@ -723,7 +715,7 @@ Value ProgramEmitter::visibleScores(const LangValue &v, Value scores) {
   return choice.getResult(0);
 }
 
-Emitted ProgramEmitter::emitOnlineSoftmax(const LangValue &v) {
+Emitted ProgramEmitter::emitOnlineSoftmax(const Term &v) {
   Emitted state = emit(*v.args[0]);
   Value scores = visibleScores(v, emitTile(*v.args[1]));
   auto softmax = tile::OnlineSoftmaxOp::create(
@@ -731,13 +723,13 @@ Emitted ProgramEmitter::emitOnlineSoftmax(const LangValue &v) {
   Value rescaled =
       tile::ScaleRowsOp::create(b, loc, state.parts[2], softmax.getRescale());
   Value weights = softmax.getWeights();
-  if (const LangValue *weight = v.args[4]) {
+  if (const Term *weight = v.args[4]) {
     Value factor = weight->type.isScalar()
                        ? splat(emitScalar(*weight), weight->type.shape)
                        : emitTile(*weight);
     weights = arith::MulFOp::create(b, loc, weights, factor);
   }
-  const LangValue &second = *v.args[2];
+  const Term &second = *v.args[2];
   if (second.type.elem != v.type.elem)
     weights = ops().emitConvert(weights, v.type.elem, second.type.elem);
   Value vTile = emitTile(second);
@@ -751,7 +743,7 @@ Emitted ProgramEmitter::emitOnlineSoftmax(const LangValue &v) {
   return {{softmax.getNewMax(), softmax.getNewSum(), acc}, {}};
 }
 
-Emitted ProgramEmitter::emitMerge(const LangValue &v) {
+Emitted ProgramEmitter::emitMerge(const Term &v) {
   Emitted x = emit(*v.args[0]), y = emit(*v.args[1]);
   auto merged = tile::MergeOp::create(b, loc, x.parts[0], x.parts[1],
                                       x.parts[2], y.parts[0], y.parts[1],
@@ -760,7 +752,7 @@ Emitted ProgramEmitter::emitMerge(const LangValue &v) {
 }
 
 /// With the lse as maximum the sum is 1, and 0 where no key was seen.
-Emitted ProgramEmitter::emitPartial(const LangValue &v) {
+Emitted ProgramEmitter::emitPartial(const Term &v) {
   Value output = emitTile(*v.args[0]), lse = emitTile(*v.args[1]);
   Type rows = lse.getType();
   Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, lse,
@@ -771,7 +763,7 @@ Emitted ProgramEmitter::emitPartial(const LangValue &v) {
 }
 
 /// One op gives both output and lse, where both are asked for in one block.
-tile::FinishOp ProgramEmitter::finish(const LangValue &state) {
+tile::FinishOp ProgramEmitter::finish(const Term &state) {
   Emitted parts = emit(state);
   for (Operation *user : parts.parts[1].getUsers())
     if (auto op = dyn_cast<tile::FinishOp>(user))
@@ -967,7 +959,7 @@ void ProgramEmitter::emitIf(const Statement &s) {
 
 void ProgramEmitter::emitPrint(const Statement &s) {
   SmallVector<Value> printed;
-  for (const LangValue *value : s.args)
+  for (const Term *value : s.args)
     appendParts(*value, printed);
   tile::PrintOp::create(b, loc, s.text, printed);
 }

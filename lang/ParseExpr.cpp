@@ -209,6 +209,10 @@ ExprPtr Parser::parsePrimary() {
   case Token::Float:
     return parseNumber();
   case Token::Word:
+    // `let b`, where an operand is missing before it.
+    if (inKernel && isStatementWord(token.text) &&
+        peek(1).kind == Token::Word && !token.is("if") && !token.is("for"))
+      break;
     return parseNamed();
   default:
     break;

@@ -39,11 +39,12 @@ void Parser::parseKernel(File &file) {
     errorExpected("`(` and the tensors");
   else
     parseSignature(header);
-  if (panicking)
+  bool hasSignature = !panicking;
+  if (!hasSignature)
     skipSignature(header);
   if (peek().is("{"))
     parseKernelBody(kernel);
-  else
+  else if (hasSignature)
     errorExpected("`{` and the tile program");
   header.incomplete |= panicking;
   inKernel = false;
@@ -105,12 +106,13 @@ void Parser::skipToStatement() {
   unsigned depth = 0;
   for (; peek().kind != Token::End; take()) {
     const Token &token = peek();
-    bool begins =
-        token.is("}") || token.is(";") ||
-        (token.kind == Token::Word &&
-         (isStatementWord(token.text) ||
-          (peek(1).is("=") && !tokens[at == 0 ? 0 : at - 1].is(",")) ||
-          (isItemWord(token.text) && peek(1).kind == Token::Word)));
+    const Token *before = at == 0 ? nullptr : &tokens[at - 1];
+    bool isAssignment = peek(1).is("=") && before && !before->is(",") &&
+                        !llvm::is_contained(statementWords, before->text);
+    bool begins = token.is("}") || token.is(";") ||
+                  (token.kind == Token::Word &&
+                   (isStatementWord(token.text) || isAssignment ||
+                    (isItemWord(token.text) && peek(1).kind == Token::Word)));
     if (depth == 0 && begins)
       break;
     if (token.is("{"))

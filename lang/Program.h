@@ -19,13 +19,13 @@
 
 namespace tegula::lang {
 
-struct Value;
+struct Term;
 
 /// Where the lanes of an axis end: lane l is one iff base + l < end. Two bounds
 /// are the same where both values are, by number.
 struct Bound {
-  const Value *base = nullptr; ///< null: every lane is one
-  const Value *end = nullptr;
+  const Term *base = nullptr; ///< null: every lane is one
+  const Term *end = nullptr;
   std::string text; ///< "`c` against C", for messages
 
   explicit operator bool() const { return base != nullptr; }
@@ -59,8 +59,8 @@ struct Place {
     Gather,  ///< tiles among the indices, taken together lane by lane
   };
   struct Axis {
-    const Value *index; ///< a scalar or a tile; of a slice: its base
-    int tileAxis = -1;  ///< of a slice: its axis in the tile
+    const Term *index; ///< a scalar or a tile; of a slice: its base
+    int tileAxis = -1; ///< of a slice: its axis in the tile
   };
   Kind kind = Element;
   unsigned tensor = 0;
@@ -78,7 +78,7 @@ enum class TileReduction { Sum, Min, Max, ArgMax, Any, All };
 /// A typed value. Elementwise operators take scalars and tiles together; axes
 /// of extent 1 stretch. Floats of 8 and 16 bits and integers below 32 only come
 /// from loads and casts, and only go to casts, dots and stores.
-struct Value {
+struct Term {
   enum Kind {
     Constant,      ///< `integer` (also bools) or `real`
     Dim,           ///< run-time length `number` of Item::dims, i64
@@ -115,11 +115,11 @@ struct Value {
   TileReduction reduction = TileReduction::Sum;
   unsigned axis = 0;
   llvm::SmallVector<int64_t, 4> permutation;
-  llvm::SmallVector<const Value *, 3> args;
+  llvm::SmallVector<const Term *, 3> args;
   const Place *place = nullptr;
   Bound keys; ///< of an online softmax
-  llvm::SmallVector<const Value *, 2> parameters;
-  const Value *result = nullptr;
+  llvm::SmallVector<const Term *, 2> parameters;
+  const Term *result = nullptr;
 
   /// Equal for scalars that are the same whenever both are computed.
   unsigned valueNumber = 0;
@@ -154,21 +154,21 @@ struct Statement {
   };
   /// A variable that a loop or a branch changes.
   struct Carried {
-    const Value *init;  ///< before; For only
-    const Value *entry; ///< a Local: at the begin of the body; For only
-    const Value *next;  ///< at the end of the body
-    const Value *other; ///< at the end of `otherwise`; If only
-    const Value *after; ///< a Local: behind the statement
+    const Term *init;  ///< before; For only
+    const Term *entry; ///< a Local: at the begin of the body; For only
+    const Term *next;  ///< at the end of the body
+    const Term *other; ///< at the end of `otherwise`; If only
+    const Term *after; ///< a Local: behind the statement
   };
   Kind kind = Compute;
   llvm::SMRange range;
-  const Value *value = nullptr;
-  const Value *condition = nullptr;
+  const Term *value = nullptr;
+  const Term *condition = nullptr;
   const Place *place = nullptr;
-  const Value *index = nullptr, *first = nullptr, *end = nullptr,
-              *step = nullptr;
+  const Term *index = nullptr, *first = nullptr, *end = nullptr,
+             *step = nullptr;
   std::vector<Carried> carried;
-  std::vector<const Value *> args;
+  std::vector<const Term *> args;
   std::string text;
   std::vector<Statement> body, otherwise;
 };
@@ -180,12 +180,12 @@ struct Program {
 
   struct Axis {
     std::string name;
-    const Value *extent;
+    const Term *extent;
   };
   std::vector<Axis> grid; ///< the first is fastest
   std::vector<Statement> body;
 
-  std::deque<Value> values;
+  std::deque<Term> values;
   std::deque<Place> places;
 };
 

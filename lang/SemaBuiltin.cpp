@@ -102,7 +102,7 @@ bool KernelSema::bind(const ast::Expr &e, llvm::ArrayRef<StringRef> params,
 /// A constant number of lanes.
 std::optional<int64_t> KernelSema::constantLength(const ast::Expr &e,
                                                   StringRef what) {
-  const Value *value = typeTile(e);
+  const Term *value = typeTile(e);
   if (value->type.isError())
     return std::nullopt;
   if (!value->isConstant() || !isInteger(value->type.elem)) {
@@ -161,8 +161,8 @@ bool KernelSema::typeShape(const ast::Expr &e,
 }
 
 std::optional<unsigned> KernelSema::typeAxisNumber(const ast::Expr &e,
-                                                   const Value &tile) {
-  const Value *axis = typeTile(e);
+                                                   const Term &tile) {
+  const Term *axis = typeTile(e);
   if (axis->type.isError())
     return std::nullopt;
   if (!axis->isConstant() || !isInteger(axis->type.elem) || axis->integer < 0 ||
@@ -176,9 +176,9 @@ std::optional<unsigned> KernelSema::typeAxisNumber(const ast::Expr &e,
 }
 
 /// A tile, of that rank if one is given.
-const Value *KernelSema::expectTile(const ast::Expr &e, StringRef callee,
-                                    unsigned rank) {
-  const Value *tile = typeTile(e);
+const Term *KernelSema::expectTile(const ast::Expr &e, StringRef callee,
+                                   unsigned rank) {
+  const Term *tile = typeTile(e);
   if (tile->type.isError())
     return tile;
   if (tile->type.isTile() && (rank == 0 || tile->type.rank() == rank))
@@ -189,8 +189,8 @@ const Value *KernelSema::expectTile(const ast::Expr &e, StringRef callee,
   return errorValue();
 }
 
-const Value *KernelSema::expectState(const ast::Expr &e, StringRef callee) {
-  const Value *state = typeTile(e);
+const Term *KernelSema::expectState(const ast::Expr &e, StringRef callee) {
+  const Term *state = typeTile(e);
   if (state->type.isError() || state->type.isState)
     return state;
   report(e.range,
@@ -202,7 +202,7 @@ const Value *KernelSema::expectState(const ast::Expr &e, StringRef callee) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-const Value *KernelSema::typeTileCall(const ast::Expr &e) {
+const Term *KernelSema::typeTileCall(const ast::Expr &e) {
   std::optional<ElemType> target = elemTypeFromName(e.name);
   auto symbol = symbols.find(e.name);
   if (symbol != symbols.end() && symbol->second.kind == Symbol::Static) {
@@ -215,13 +215,13 @@ const Value *KernelSema::typeTileCall(const ast::Expr &e) {
   if (target)
     return typeTileCast(e, *target);
   bool known = true;
-  const Value *value = typeBuiltin(e, known);
+  const Term *value = typeBuiltin(e, known);
   if (known)
     return value;
   const ast::Fn *fn = file.findFn(e.name);
   if (!fn)
     return unknownTileFunction(e);
-  Values args;
+  Terms args;
   Written written;
   for (const ast::ExprPtr &arg : e.args) {
     args.push_back(typeTile(*arg));
@@ -237,7 +237,7 @@ const Value *KernelSema::typeTileCall(const ast::Expr &e) {
   return inlineFn(*fn, args, written, e);
 }
 
-const Value *KernelSema::typeBuiltin(const ast::Expr &e, bool &known) {
+const Term *KernelSema::typeBuiltin(const ast::Expr &e, bool &known) {
   StringRef name = e.name;
   auto reduction = llvm::StringSwitch<std::optional<TileReduction>>(name)
                        .Case("sum", TileReduction::Sum)
@@ -253,7 +253,7 @@ const Value *KernelSema::typeBuiltin(const ast::Expr &e, bool &known) {
     return typeReduction(e, *reduction);
   if (std::optional<Op> op = functionOp(name))
     return typeElementwise(e, *op);
-  using Method = const Value *(KernelSema::*)(const ast::Expr &);
+  using Method = const Term *(KernelSema::*)(const ast::Expr &);
   auto method = llvm::StringSwitch<Method>(name)
                     .Case("clamp", &KernelSema::typeTileClamp)
                     .Case("iota", &KernelSema::typeIota)
@@ -281,7 +281,7 @@ const Value *KernelSema::typeBuiltin(const ast::Expr &e, bool &known) {
   return nullptr;
 }
 
-const Value *KernelSema::unknownTileFunction(const ast::Expr &e) {
+const Term *KernelSema::unknownTileFunction(const ast::Expr &e) {
   auto binding = names.find(e.name);
   auto symbol = symbols.find(e.name);
   if (frames.empty() && (binding != names.end() || symbol != symbols.end())) {
@@ -311,9 +311,40 @@ const Value *KernelSema::unknownTileFunction(const ast::Expr &e) {
   return errorValue();
 }
 
-const Value *KernelSema::inlineFn(const ast::Fn &fn, const Values &args,
-                                  const Written &written,
-                                  const ast::Expr &call) {
+/// The argument as its parameter declares it.
+const Term *KernelSema::bindParameter(const ast::Fn &fn,
+                                      const ast::Tensor &param,
+                                      const Term *value,
+                                      const ast::Expr &written) {
+  if (value->type.isError() || param.elem.text.empty())
+    return value;
+  ElemType declared = resolveElem(param.elem);
+  if (declared == ElemType::Error)
+    return errorValue();
+  ElemType given = value->type.elem;
+  bool sameKind = isFloat(declared)     ? isFloat(given) || isInteger(given)
+                  : isInteger(declared) ? isInteger(given)
+                                        : given == ElemType::Bool;
+  bool sameRank =
+      !value->type.isState &&
+      (!param.isTensor || param.extents.size() == value->type.rank());
+  if (!sameKind || !sameRank) {
+    report(written.range,
+           "parameter `" + param.name.text + "` of `" + fn.name.text + "` is " +
+               param.elem.text +
+               (param.isTensor
+                    ? " of rank " + std::to_string(param.extents.size())
+                    : "") +
+               ", but got " + describe(*value))
+        .note(param.name.range, "declared here");
+    return errorValue();
+  }
+  return isFloat(declared) ? asFloat(value, written, declared) : value;
+}
+
+const Term *KernelSema::inlineFn(const ast::Fn &fn, const Terms &args,
+                                 const Written &written,
+                                 const ast::Expr &call) {
   for (const Frame &frame : frames)
     if (frame.fn == &fn) {
       report(call.nameRange, "`" + fn.name.text +
@@ -344,10 +375,10 @@ const Value *KernelSema::inlineFn(const ast::Fn &fn, const Values &args,
   }
   frames.push_back(std::move(frame));
   for (const ast::Fn::Let &let : fn.lets) {
-    const Value *value = let.value ? typeTile(*let.value) : errorValue();
+    const Term *value = let.value ? typeTile(*let.value) : errorValue();
     frames.back().names[let.name.text] = value;
   }
-  const Value *result = fn.result ? typeTile(*fn.result) : errorValue();
+  const Term *result = fn.result ? typeTile(*fn.result) : errorValue();
   frames.pop_back();
   return result;
 }
@@ -358,11 +389,11 @@ const Value *KernelSema::inlineFn(const ast::Fn &fn, const Values &args,
 
 /// `bf16(x)`: floats round, float to integer truncates and saturates, integers
 /// wrap; the result has the type, and widens where it is computed with.
-const Value *KernelSema::typeTileCast(const ast::Expr &e, ElemType target) {
+const Term *KernelSema::typeTileCast(const ast::Expr &e, ElemType target) {
   Arguments args;
   if (!bind(e, {"x"}, 1, args))
     return errorValue();
-  const Value *value = typeTile(*args[0]);
+  const Term *value = typeTile(*args[0]);
   if (!checkOperand(*value, *args[0], e.name))
     return errorValue();
   if (target == ElemType::E4M3 || target == ElemType::E5M2) {
@@ -378,14 +409,14 @@ const Value *KernelSema::typeTileCast(const ast::Expr &e, ElemType target) {
   return convert(value, target, e.range);
 }
 
-const Value *KernelSema::typeElementwise(const ast::Expr &e, Op op) {
+const Term *KernelSema::typeElementwise(const ast::Expr &e, Op op) {
   static constexpr StringRef one[] = {"x"}, two[] = {"x", "y"};
   unsigned arity = opArity(op);
   Arguments arguments;
   if (!bind(e, arity == 1 ? llvm::ArrayRef(one) : llvm::ArrayRef(two), arity,
             arguments))
     return errorValue();
-  Values args;
+  Terms args;
   for (const ast::Expr *written : arguments.written)
     args.push_back(typeTile(*written));
   Written written(arguments.written.begin(), arguments.written.end());
@@ -401,28 +432,28 @@ const Value *KernelSema::typeElementwise(const ast::Expr &e, Op op) {
   return elementwise(op, result, args, written, e.range);
 }
 
-const Value *KernelSema::typeTileClamp(const ast::Expr &e) {
+const Term *KernelSema::typeTileClamp(const ast::Expr &e) {
   Arguments arguments;
   if (!bind(e, {"x", "low", "high"}, 3, arguments))
     return errorValue();
-  Values args;
+  Terms args;
   for (const ast::Expr *written : arguments.written)
     args.push_back(typeTile(*written));
   Written written(arguments.written.begin(), arguments.written.end());
   if (!expectNumbers(e.name, args, written))
     return errorValue();
   ElemType result = unifyTiles(args, written);
-  const Value *low = elementwise(Op::Max, result, {args[0], args[1]},
-                                 {written[0], written[1]}, e.range);
+  const Term *low = elementwise(Op::Max, result, {args[0], args[1]},
+                                {written[0], written[1]}, e.range);
   return elementwise(Op::Min, result, {low, args[2]}, {&e, written[2]},
                      e.range);
 }
 
-const Value *KernelSema::typeWhere(const ast::Expr &e) {
+const Term *KernelSema::typeWhere(const ast::Expr &e) {
   Arguments arguments;
   if (!bind(e, {"c", "a", "b"}, 3, arguments))
     return errorValue();
-  Values args;
+  Terms args;
   for (const ast::Expr *written : arguments.written)
     args.push_back(typeTile(*written));
   return typeTileSelect(
@@ -434,7 +465,7 @@ const Value *KernelSema::typeWhere(const ast::Expr &e) {
 //===----------------------------------------------------------------------===//
 
 /// `iota(n)`: 0 .. n - 1, i32.
-const Value *KernelSema::typeIota(const ast::Expr &e) {
+const Term *KernelSema::typeIota(const ast::Expr &e) {
   Arguments args;
   llvm::SmallVector<int64_t> shape;
   if (!bind(e, {"n"}, 1, args) || !typeShape(*args[0], shape))
@@ -443,16 +474,16 @@ const Value *KernelSema::typeIota(const ast::Expr &e) {
     report(args[0]->range, "`iota` makes one axis; use `row` and `col`");
     return errorValue();
   }
-  return add(node(Value::Iota, TileType(ElemType::I32, shape), e.range));
+  return add(node(Term::Iota, TileType(ElemType::I32, shape), e.range));
 }
 
 /// `full(shape, x)`.
-const Value *KernelSema::typeFull(const ast::Expr &e) {
+const Term *KernelSema::typeFull(const ast::Expr &e) {
   Arguments args;
   llvm::SmallVector<int64_t> shape;
   if (!bind(e, {"shape", "x"}, 2, args) || !typeShape(*args[0], shape))
     return errorValue();
-  const Value *value = typeTile(*args[1]);
+  const Term *value = typeTile(*args[1]);
   if (value->type.isError())
     return value;
   if (!value->type.isScalar()) {
@@ -464,56 +495,56 @@ const Value *KernelSema::typeFull(const ast::Expr &e) {
 }
 
 /// `span(lo, n, hi)`: lo + iota(n), whose lanes end at hi.
-const Value *KernelSema::typeSpan(const ast::Expr &e) {
+const Term *KernelSema::typeSpan(const ast::Expr &e) {
   Arguments args;
   if (!bind(e, {"lo", "n", "hi"}, 3, args))
     return errorValue();
-  const Value *low = scalarInteger(*args[0], "the begin of a span");
+  const Term *low = scalarInteger(*args[0], "the begin of a span");
   std::optional<int64_t> length =
       constantLength(*args[1], "the length of a span");
-  const Value *high = scalarInteger(*args[2], "the end of a span");
+  const Term *high = scalarInteger(*args[2], "the end of a span");
   if (low->type.isError() || high->type.isError() || !length)
     return errorValue();
   if (*length == 0) {
     report(args[1]->range, "this span has no lanes");
     return errorValue();
   }
-  const Value *lanes =
-      add(node(Value::Iota, TileType(ElemType::I32, {*length}), e.range));
+  const Term *lanes =
+      add(node(Term::Iota, TileType(ElemType::I32, {*length}), e.range));
   lanes = convert(lanes, ElemType::I64, e.range);
   TileType type(ElemType::I64, {*length});
   Bound bound{low, high,
               "`" + toText(*args[0]) + "` against `" + toText(*args[2]) + "`"};
   if (!covers(bound, *length))
     type.bounds[0] = bound;
-  Value sum = node(Value::Operator, type, e.range, {low, lanes});
+  Term sum = node(Term::Operator, type, e.range, {low, lanes});
   sum.op = Op::Add;
   return add(std::move(sum));
 }
 
 /// `row(x)` is [1, n], `col(x)` is [n, 1].
-const Value *KernelSema::typeSpread(const ast::Expr &e, unsigned axis) {
+const Term *KernelSema::typeSpread(const ast::Expr &e, unsigned axis) {
   Arguments args;
   if (!bind(e, {"x"}, 1, args))
     return errorValue();
-  const Value *value = expectTile(*args[0], e.name, 1);
+  const Term *value = expectTile(*args[0], e.name, 1);
   if (value->type.isError())
     return value;
   TileType type(value->type.elem, {1, 1});
   type.shape[axis] = value->type.shape[0];
   type.bounds[axis] = value->type.bounds[0];
-  Value result = node(Value::Spread, type, e.range, {value});
+  Term result = node(Term::Spread, type, e.range, {value});
   result.axis = axis;
   result.zeroPast = value->zeroPast << axis;
   return add(std::move(result));
 }
 
 /// `transpose(x)` of rank 2, or `transpose(x, [axes])`.
-const Value *KernelSema::typeTranspose(const ast::Expr &e) {
+const Term *KernelSema::typeTranspose(const ast::Expr &e) {
   Arguments args;
   if (!bind(e, {"x", "axes"}, 1, args))
     return errorValue();
-  const Value *value = expectTile(*args[0], e.name, args[1] ? 0 : 2);
+  const Term *value = expectTile(*args[0], e.name, args[1] ? 0 : 2);
   if (value->type.isError())
     return value;
   unsigned rank = value->type.rank();
@@ -539,7 +570,7 @@ const Value *KernelSema::typeTranspose(const ast::Expr &e) {
     }
   }
   TileType type(value->type.elem, value->type.shape);
-  Value result = node(Value::Transpose, type, e.range, {value});
+  Term result = node(Term::Transpose, type, e.range, {value});
   result.permutation = permutation;
   for (unsigned axis = 0; axis < rank; ++axis) {
     unsigned from = permutation[axis];
@@ -551,12 +582,12 @@ const Value *KernelSema::typeTranspose(const ast::Expr &e) {
 }
 
 /// `reshape(x, shape)`: row-major; an axis that has a bound stays as it is.
-const Value *KernelSema::typeReshape(const ast::Expr &e) {
+const Term *KernelSema::typeReshape(const ast::Expr &e) {
   Arguments args;
   llvm::SmallVector<int64_t> shape;
   if (!bind(e, {"x", "shape"}, 2, args))
     return errorValue();
-  const Value *value = expectTile(*args[0], e.name);
+  const Term *value = expectTile(*args[0], e.name);
   if (value->type.isError() || !typeShape(*args[1], shape))
     return errorValue();
   auto count = [](llvm::ArrayRef<int64_t> extents) {
@@ -572,7 +603,7 @@ const Value *KernelSema::typeReshape(const ast::Expr &e) {
     return errorValue();
   }
   TileType type(value->type.elem, shape);
-  Value result = node(Value::Reshape, type, e.range, {value});
+  Term result = node(Term::Reshape, type, e.range, {value});
   unsigned from = value->type.rank(), to = shape.size();
   for (unsigned axis = 0; axis < from; ++axis) {
     const Bound &bound = value->type.bounds[axis];
@@ -598,12 +629,12 @@ const Value *KernelSema::typeReshape(const ast::Expr &e) {
 }
 
 /// `broadcast(x, shape)`: axes of extent 1, or a scalar, stretch.
-const Value *KernelSema::typeBroadcast(const ast::Expr &e) {
+const Term *KernelSema::typeBroadcast(const ast::Expr &e) {
   Arguments args;
   llvm::SmallVector<int64_t> shape;
   if (!bind(e, {"x", "shape"}, 2, args))
     return errorValue();
-  const Value *value = typeTile(*args[0]);
+  const Term *value = typeTile(*args[0]);
   if (!checkOperand(*value, *args[0], e.name) || !typeShape(*args[1], shape))
     return errorValue();
   if (value->type.isTile()) {
@@ -628,13 +659,13 @@ const Value *KernelSema::typeBroadcast(const ast::Expr &e) {
 //===----------------------------------------------------------------------===//
 
 /// `dot(a, b[, acc])`: f32, or f64 and i32 by operand.
-const Value *KernelSema::typeDot(const ast::Expr &e) {
+const Term *KernelSema::typeDot(const ast::Expr &e) {
   Arguments args;
   if (!bind(e, {"a", "b", "acc"}, 2, args))
     return errorValue();
-  const Value *a = expectTile(*args[0], e.name, 2);
-  const Value *b = expectTile(*args[1], e.name, 2);
-  const Value *acc = args[2] ? expectTile(*args[2], e.name, 2) : nullptr;
+  const Term *a = expectTile(*args[0], e.name, 2);
+  const Term *b = expectTile(*args[1], e.name, 2);
+  const Term *acc = args[2] ? expectTile(*args[2], e.name, 2) : nullptr;
   if (a->type.isError() || b->type.isError() || (acc && acc->type.isError()))
     return errorValue();
   ElemType elem = a->type.elem;
@@ -688,9 +719,9 @@ const Value *KernelSema::typeDot(const ast::Expr &e) {
   TileType type(result, {rows, cols});
   type.bounds[0] = a->type.bounds[0];
   type.bounds[1] = b->type.bounds[1];
-  Value value = node(Value::Dot, type, e.range, {a, b});
+  Term value = node(Term::Dot, type, e.range, {a, b});
   if (acc) {
-    if (acc->kind == Value::Splat && acc->args[0]->isConstant() &&
+    if (acc->kind == Term::Splat && acc->args[0]->isConstant() &&
         isFloat(acc->type.elem) == isFloat(result))
       acc = convert(acc, result, acc->range);
     if (acc->type.elem != result || acc->type.shape != type.shape) {
@@ -708,7 +739,7 @@ const Value *KernelSema::typeDot(const ast::Expr &e) {
 }
 
 /// The type of `tile` without `axis`.
-static TileType without(const Value &tile, unsigned axis, ElemType elem,
+static TileType without(const Term &tile, unsigned axis, ElemType elem,
                         unsigned &zeroPast) {
   TileType type = tile.type;
   type.elem = elem;
@@ -720,11 +751,11 @@ static TileType without(const Value &tile, unsigned axis, ElemType elem,
 }
 
 /// `sum(x, axis = n)` and the like.
-const Value *KernelSema::typeReduction(const ast::Expr &e,
-                                       TileReduction reduction) {
+const Term *KernelSema::typeReduction(const ast::Expr &e,
+                                      TileReduction reduction) {
   Arguments args;
   if (e.args.size() == 1 && e.argNames.empty()) {
-    const Value *value = typeTile(*e.args[0]);
+    const Term *value = typeTile(*e.args[0]);
     if (value->type.isTile())
       report(e.range, "`" + e.name + "` of a tile needs `axis =`");
     else if (!value->type.isError())
@@ -738,7 +769,7 @@ const Value *KernelSema::typeReduction(const ast::Expr &e,
   }
   if (!bind(e, {"x", "axis"}, 2, args))
     return errorValue();
-  const Value *tile = expectTile(*args[0], e.name);
+  const Term *tile = expectTile(*args[0], e.name);
   if (tile->type.isError())
     return tile;
   std::optional<unsigned> axis = typeAxisNumber(*args[1], *tile);
@@ -753,7 +784,7 @@ const Value *KernelSema::typeReduction(const ast::Expr &e,
                           reduction == TileReduction::ArgMax ? ElemType::I32
                                                              : tile->type.elem,
                           zeroPast);
-  Value value = node(Value::Reduce, type, e.range, {tile});
+  Term value = node(Term::Reduce, type, e.range, {tile});
   value.reduction = reduction;
   value.axis = *axis;
   if (reduction != TileReduction::All)
@@ -762,29 +793,29 @@ const Value *KernelSema::typeReduction(const ast::Expr &e,
 }
 
 /// `cumsum(x, axis = n)`.
-const Value *KernelSema::typeCumSum(const ast::Expr &e) {
+const Term *KernelSema::typeCumSum(const ast::Expr &e) {
   Arguments args;
   if (!bind(e, {"x", "axis"}, 2, args))
     return errorValue();
-  const Value *tile = expectTile(*args[0], e.name);
+  const Term *tile = expectTile(*args[0], e.name);
   if (tile->type.isError())
     return tile;
   std::optional<unsigned> axis = typeAxisNumber(*args[1], *tile);
   if (!axis || !expectNumbers(e.name, {tile}, {args[0]}))
     return errorValue();
   tile = widen(tile);
-  Value value = node(Value::CumSum, tile->type, e.range, {tile});
+  Term value = node(Term::CumSum, tile->type, e.range, {tile});
   value.axis = *axis;
   return add(std::move(value));
 }
 
 /// `reduce(x, f, init, axis = n)`: f is an associative `fn f(a, b)`, init its
 /// neutral element.
-const Value *KernelSema::typeCombine(const ast::Expr &e) {
+const Term *KernelSema::typeCombine(const ast::Expr &e) {
   Arguments args;
   if (!bind(e, {"x", "f", "init", "axis"}, 4, args))
     return errorValue();
-  const Value *tile = expectTile(*args[0], e.name);
+  const Term *tile = expectTile(*args[0], e.name);
   const ast::Fn *fn =
       args[1]->kind == ast::Expr::Name ? file.findFn(args[1]->name) : nullptr;
   if (!fn) {
@@ -795,7 +826,7 @@ const Value *KernelSema::typeCombine(const ast::Expr &e) {
   }
   if (tile->type.isError())
     return tile;
-  const Value *init = typeTile(*args[2]);
+  const Term *init = typeTile(*args[2]);
   std::optional<unsigned> axis = typeAxisNumber(*args[3], *tile);
   if (!axis || init->type.isError())
     return errorValue();
@@ -812,8 +843,8 @@ const Value *KernelSema::typeCombine(const ast::Expr &e) {
     return errorValue();
   }
   unsigned zeroPast;
-  Value value = node(Value::Combine, without(*tile, *axis, elem, zeroPast),
-                     e.range, {tile, init});
+  Term value = node(Term::Combine, without(*tile, *axis, elem, zeroPast),
+                    e.range, {tile, init});
   value.axis = *axis;
   for (int i = 0; i < 2; ++i)
     value.parameters.push_back(local(elem, args[1]->range));
@@ -839,7 +870,7 @@ const Value *KernelSema::typeCombine(const ast::Expr &e) {
 //===----------------------------------------------------------------------===//
 
 /// `softmax_state(rows, E)`: no key seen; f64 where a tensor of the kernel is.
-const Value *KernelSema::typeState(const ast::Expr &e) {
+const Term *KernelSema::typeState(const ast::Expr &e) {
   Arguments args;
   llvm::SmallVector<int64_t> shape;
   if (!bind(e, {"rows", "E"}, 2, args))
@@ -852,22 +883,22 @@ const Value *KernelSema::typeState(const ast::Expr &e) {
   }
   TileType type(item.accumulator, shape);
   type.isState = true;
-  return add(node(Value::State, type, e.range));
+  return add(node(Term::State, type, e.range));
 }
 
 /// `online_softmax(st, S, V, keep =, weight =)`: takes the keys of S and V into
 /// the state. A key that `keep` hides from a row, or that lies past its bound,
 /// adds nothing.
-const Value *KernelSema::typeOnlineSoftmax(const ast::Expr &e) {
+const Term *KernelSema::typeOnlineSoftmax(const ast::Expr &e) {
   Arguments args;
   if (!bind(e, {"st", "S", "V", "keep", "weight"}, 3, args))
     return errorValue();
-  const Value *state = expectState(*args[0], e.name);
-  const Value *scores = expectTile(*args[1], e.name, 2);
-  const Value *values = expectTile(*args[2], e.name, 2);
-  const Value *keep = args[3] ? typeTile(*args[3]) : nullptr;
-  const Value *weight = args[4] ? typeTile(*args[4]) : nullptr;
-  for (const Value *value : {state, scores, values, keep, weight})
+  const Term *state = expectState(*args[0], e.name);
+  const Term *scores = expectTile(*args[1], e.name, 2);
+  const Term *values = expectTile(*args[2], e.name, 2);
+  const Term *keep = args[3] ? typeTile(*args[3]) : nullptr;
+  const Term *weight = args[4] ? typeTile(*args[4]) : nullptr;
+  for (const Term *value : {state, scores, values, keep, weight})
     if (value && value->type.isError())
       return errorValue();
   ElemType elem = state->type.elem;
@@ -923,19 +954,19 @@ const Value *KernelSema::typeOnlineSoftmax(const ast::Expr &e) {
       !joinBound(e.range, 0, pairs.bounds[0], type.bounds[0]) ||
       !joinBound(e.range, 1, values->type.bounds[1], type.bounds[1]))
     return errorValue();
-  Value result = node(Value::OnlineSoftmax, type, e.range,
-                      {state, scores, values, keep, weight});
+  Term result = node(Term::OnlineSoftmax, type, e.range,
+                     {state, scores, values, keep, weight});
   result.keys = pairs.bounds[1];
   return add(std::move(result));
 }
 
 /// `merge(a, b)`: two states over disjoint keys.
-const Value *KernelSema::typeMerge(const ast::Expr &e) {
+const Term *KernelSema::typeMerge(const ast::Expr &e) {
   Arguments args;
   if (!bind(e, {"a", "b"}, 2, args))
     return errorValue();
-  const Value *a = expectState(*args[0], e.name);
-  const Value *b = expectState(*args[1], e.name);
+  const Term *a = expectState(*args[0], e.name);
+  const Term *b = expectState(*args[1], e.name);
   if (a->type.isError() || b->type.isError())
     return errorValue();
   if (a->type.shape != b->type.shape || a->type.elem != b->type.elem) {
@@ -947,16 +978,16 @@ const Value *KernelSema::typeMerge(const ast::Expr &e) {
   for (unsigned axis : {0, 1})
     if (!joinBound(e.range, axis, b->type.bounds[axis], type.bounds[axis]))
       return errorValue();
-  return add(node(Value::Merge, type, e.range, {a, b}));
+  return add(node(Term::Merge, type, e.range, {a, b}));
 }
 
 /// `partial(o, lse)`: the state of a stored result.
-const Value *KernelSema::typePartial(const ast::Expr &e) {
+const Term *KernelSema::typePartial(const ast::Expr &e) {
   Arguments args;
   if (!bind(e, {"o", "lse"}, 2, args))
     return errorValue();
-  const Value *output = expectTile(*args[0], e.name, 2);
-  const Value *lse = expectTile(*args[1], e.name, 1);
+  const Term *output = expectTile(*args[0], e.name, 2);
+  const Term *lse = expectTile(*args[1], e.name, 1);
   if (output->type.isError() || lse->type.isError())
     return errorValue();
   for (auto [value, written] :
@@ -976,15 +1007,15 @@ const Value *KernelSema::typePartial(const ast::Expr &e) {
   type.isState = true;
   if (!joinBound(e.range, 0, lse->type.bounds[0], type.bounds[0]))
     return errorValue();
-  return add(node(Value::Partial, type, e.range, {output, lse}));
+  return add(node(Term::Partial, type, e.range, {output, lse}));
 }
 
 /// `finish(st)` is the output [rows, E], `lse(st)` the log-sum-exp [rows].
-const Value *KernelSema::typeFinish(const ast::Expr &e, bool lse) {
+const Term *KernelSema::typeFinish(const ast::Expr &e, bool lse) {
   Arguments args;
   if (!bind(e, {"st"}, 1, args))
     return errorValue();
-  const Value *state = expectState(*args[0], e.name);
+  const Term *state = expectState(*args[0], e.name);
   if (state->type.isError())
     return state;
   TileType type = state->type;
@@ -993,5 +1024,5 @@ const Value *KernelSema::typeFinish(const ast::Expr &e, bool lse) {
     type.shape.pop_back();
     type.bounds.pop_back();
   }
-  return add(node(lse ? Value::Lse : Value::Finish, type, e.range, {state}));
+  return add(node(lse ? Term::Lse : Term::Finish, type, e.range, {state}));
 }

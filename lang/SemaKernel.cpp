@@ -47,13 +47,13 @@ bool KernelSema::run(const ast::Kernel &kernel) {
 }
 
 /// Dims, statics and scalar parameters are known before the launch.
-static bool isKnownOnHost(const Value &value) {
+static bool isKnownOnHost(const Term &value) {
   switch (value.kind) {
-  case Value::Constant:
-  case Value::Dim:
-  case Value::Scalar:
+  case Term::Constant:
+  case Term::Dim:
+  case Term::Scalar:
     return true;
-  case Value::Operator:
+  case Term::Operator:
     return llvm::all_of(value.args,
                         [](auto *arg) { return isKnownOnHost(*arg); });
   default:
@@ -66,7 +66,7 @@ void KernelSema::typeGrid(const ast::Kernel &kernel) {
   for (const ast::Kernel::Axis &axis : kernel.grid) {
     if (!axis.extent)
       continue;
-    const Value *extent = scalarInteger(*axis.extent, "the extent of a grid");
+    const Term *extent = scalarInteger(*axis.extent, "the extent of a grid");
     if (!extent->type.isError() && !isKnownOnHost(*extent)) {
       report(axis.extent->range, "the grid is computed on the host, from dims, "
                                  "statics and scalar parameters");
@@ -78,10 +78,9 @@ void KernelSema::typeGrid(const ast::Kernel &kernel) {
   for (const ast::Kernel::Axis &axis : kernel.grid) {
     if (!axis.extent)
       continue;
-    const Value *value = errorValue();
+    const Term *value = errorValue();
     if (!program.grid[number].extent->type.isError()) {
-      Value coordinate =
-          node(Value::Coordinate, ElemType::I64, axis.name.range);
+      Term coordinate = node(Term::Coordinate, ElemType::I64, axis.name.range);
       coordinate.number = number;
       value = add(std::move(coordinate));
     }
@@ -104,7 +103,7 @@ void KernelSema::warnUnwritten() {
 // Names and blocks
 //===----------------------------------------------------------------------===//
 
-bool KernelSema::declareName(const ast::Name &name, const Value *value,
+bool KernelSema::declareName(const ast::Name &name, const Term *value,
                              bool isVar) {
   if (name.text.empty())
     return false;
@@ -150,11 +149,11 @@ Statement &KernelSema::emit(Statement::Kind kind, SMRange range) {
   return statement;
 }
 
-void KernelSema::compute(const Value *value, SMRange range) {
+void KernelSema::compute(const Term *value, SMRange range) {
   if (value->type.isError())
     return;
   emit(Statement::Compute, range).value = value;
-  const_cast<Value *>(value)->depth = 1;
+  const_cast<Term *>(value)->depth = 1;
 }
 
 //===----------------------------------------------------------------------===//
@@ -188,14 +187,14 @@ void KernelSema::typeStatement(const ast::Stmt &stmt) {
 }
 
 void KernelSema::typeBinding(const ast::Stmt &stmt) {
-  const Value *value = typeTile(*stmt.value);
+  const Term *value = typeTile(*stmt.value);
   if (declareName(stmt.name, value, stmt.kind == ast::Stmt::Var))
     compute(value, stmt.word.range);
 }
 
 /// Whether a variable may take `value`, a literal of which takes its type.
 bool KernelSema::fitsVar(const ast::Stmt &stmt, const Binding &var,
-                         const Value *&value) {
+                         const Term *&value) {
   const TileType &type = var.value->type;
   if (value->isConstant() && type.isScalar() &&
       isFloat(value->type.elem) == isFloat(type.elem) &&
@@ -241,7 +240,7 @@ bool KernelSema::fitsVar(const ast::Stmt &stmt, const Binding &var,
 }
 
 void KernelSema::typeAssign(const ast::Stmt &stmt) {
-  const Value *value = typeTile(*stmt.value);
+  const Term *value = typeTile(*stmt.value);
   auto known = names.find(stmt.name.text);
   if (known == names.end()) {
     auto symbol = symbols.find(stmt.name.text);
@@ -309,8 +308,8 @@ bool KernelSema::checkWrite(const ast::Stmt &stmt, const Tensor &tensor) {
 /// `store place = value`, or `atomic place += value`.
 void KernelSema::typeWrite(const ast::Stmt &stmt) {
   const Place *place = typePlace(*stmt.place);
-  const Value *value = typeTile(*stmt.value);
-  const Value *where = stmt.condition ? typeTile(*stmt.condition) : nullptr;
+  const Term *value = typeTile(*stmt.value);
+  const Term *where = stmt.condition ? typeTile(*stmt.condition) : nullptr;
   if (place)
     written[place->tensor] = true;
   if (!place || value->type.isError() || (where && where->type.isError()))
@@ -341,7 +340,7 @@ void KernelSema::typeWrite(const ast::Stmt &stmt) {
         .note(tensor.range, "declared here");
     return;
   }
-  auto fits = [&](const Value *tile, const ast::Expr &written) {
+  auto fits = [&](const Term *tile, const ast::Expr &written) {
     if (tile->type.isScalar())
       return true;
     bool ok = tile->type.rank() == place->type.rank();
@@ -377,8 +376,8 @@ void KernelSema::typeWrite(const ast::Stmt &stmt) {
   statement.condition = where;
 }
 
-const Value *KernelSema::typeCondition(const ast::Expr &e, StringRef word) {
-  const Value *condition = typeTile(e);
+const Term *KernelSema::typeCondition(const ast::Expr &e, StringRef word) {
+  const Term *condition = typeTile(e);
   if (condition->type.isError())
     return condition;
   if (condition->type.isScalar() && condition->type.elem == ElemType::Bool)
@@ -399,14 +398,14 @@ void KernelSema::typePrint(const ast::Stmt &stmt) {
     return arg->kind == ast::Expr::Text && StringRef(arg->name).contains("{}");
   });
   std::string text;
-  std::vector<const Value *> values;
+  std::vector<const Term *> values;
   for (const ast::ExprPtr &arg : stmt.args) {
     bool isText = arg->kind == ast::Expr::Text;
     if (isText || !placesValues)
       text += (text.empty() ? "" : " ") + (isText ? arg->name : "{}");
     if (isText)
       continue;
-    const Value *value = typeTile(*arg);
+    const Term *value = typeTile(*arg);
     if (value->type.isError())
       continue;
     if (value->type.isState)
@@ -420,7 +419,7 @@ void KernelSema::typePrint(const ast::Stmt &stmt) {
 }
 
 void KernelSema::typeAssert(const ast::Stmt &stmt) {
-  const Value *condition = typeCondition(*stmt.condition, "assert");
+  const Term *condition = typeCondition(*stmt.condition, "assert");
   if (condition->type.isError())
     return;
   Statement &statement = emit(Statement::Assert, stmt.word.range);
@@ -471,10 +470,10 @@ bool KernelSema::typeRange(const ast::Stmt &stmt, Statement &loop) {
                                 llvm::Twine(count) + " arguments");
     return false;
   }
-  std::vector<const Value *> values;
+  std::vector<const Term *> values;
   for (const ast::ExprPtr &arg : stmt.args)
     values.push_back(scalarInteger(*arg, "a `range`"));
-  for (const Value *value : values)
+  for (const Term *value : values)
     if (value->type.isError())
       return false;
   loop.first =
@@ -499,7 +498,7 @@ bool KernelSema::typeBody(const ast::Stmt &stmt, Statement &loop,
   loop.body.clear();
   loop.carried.clear();
   std::vector<Statement> *outer = std::exchange(block, &loop.body);
-  std::vector<const Value *> inits;
+  std::vector<const Term *> inits;
   enterBlock();
   loops.push_back(blockDepth);
   for (auto [name, type] : llvm::zip(carriedNames, types)) {
@@ -509,7 +508,7 @@ bool KernelSema::typeBody(const ast::Stmt &stmt, Statement &loop,
         {var.value, local(type, var.range), nullptr, nullptr, nullptr});
     var.value = loop.carried.back().entry;
   }
-  Value index = node(Value::Local, ElemType::I64, stmt.name.range);
+  Term index = node(Term::Local, ElemType::I64, stmt.name.range);
   index.loopDepth = blockDepth;
   index.nonNegative = loop.first->nonNegative;
   index.bits = std::max(loop.first->bits, loop.end->bits);
@@ -567,7 +566,7 @@ void KernelSema::typeIf(const ast::Stmt &stmt) {
   branch.condition = typeCondition(*stmt.condition, "if");
   std::vector<std::string> changed =
       assignedIn(pointers(stmt.body, stmt.otherwise));
-  std::vector<const Value *> inits;
+  std::vector<const Term *> inits;
   for (const std::string &name : changed) {
     inits.push_back(names.find(name)->second.value);
     branch.carried.push_back(

@@ -30,12 +30,12 @@ public:
   bool run(const ast::Kernel &kernel);
 
 private:
-  using Values = llvm::SmallVector<const Value *, 4>;
+  using Terms = llvm::SmallVector<const Term *, 4>;
   using Written = llvm::SmallVector<const ast::Expr *, 4>;
 
   /// What a name of the program stands for at the moment.
   struct Binding {
-    const Value *value;
+    const Term *value;
     bool isVar;
     llvm::SMRange range;
     unsigned block; ///< the nesting of its declaration
@@ -44,7 +44,7 @@ private:
   struct Frame {
     const ast::Fn *fn;
     llvm::SMRange call;
-    llvm::StringMap<const Value *> names;
+    llvm::StringMap<const Term *> names;
   };
   /// The arguments of a built-in, by parameter; null where not given.
   struct Arguments {
@@ -70,14 +70,14 @@ private:
   void typeAssert(const ast::Stmt &stmt);
   void warnUnwritten();
   std::vector<std::string> assignedIn(llvm::ArrayRef<const ast::Stmt *> stmts);
-  bool fitsVar(const ast::Stmt &stmt, const Binding &var, const Value *&value);
-  const Value *typeCondition(const ast::Expr &e, llvm::StringRef word);
-  bool declareName(const ast::Name &name, const Value *value, bool isVar);
+  bool fitsVar(const ast::Stmt &stmt, const Binding &var, const Term *&value);
+  const Term *typeCondition(const ast::Expr &e, llvm::StringRef word);
+  bool declareName(const ast::Name &name, const Term *value, bool isVar);
   void enterBlock();
   void leaveBlock();
   Statement &emit(Statement::Kind kind, llvm::SMRange range);
   /// Evaluates `value` here; what is made of it later starts from there.
-  void compute(const Value *value, llvm::SMRange range);
+  void compute(const Term *value, llvm::SMRange range);
 
   // SemaPlace.cpp
   const Place *typePlace(const ast::Expr &e);
@@ -85,99 +85,101 @@ private:
   bool typeSlice(const ast::Expr &e, unsigned axis, Place &place);
   bool joinIndexTiles(const ast::Expr &e, Place &place);
   bool covers(const Bound &bound, int64_t length) const;
-  const Value *extentOf(unsigned tensor, unsigned axis);
-  const Value *typeElement(const ast::Expr &e);
-  const Value *typeLoad(const ast::Expr &e);
-  const Value *loadOf(const Place &place, const ast::Expr &e);
-  bool typeFill(const ast::Expr &e, const Place &place, Value &load);
-  const Value *fromHost(const Expr &e);
-  const Value *scalarInteger(const ast::Expr &e, const llvm::Twine &what);
+  const Term *extentOf(unsigned tensor, unsigned axis);
+  const Term *typeElement(const ast::Expr &e);
+  const Term *typeLoad(const ast::Expr &e);
+  const Term *loadOf(const Place &place, const ast::Expr &e);
+  bool typeFill(const ast::Expr &e, const Place &place, Term &load);
+  const Term *fromHost(const Expr &e);
+  const Term *scalarInteger(const ast::Expr &e, const llvm::Twine &what);
 
   // SemaTile.cpp
-  const Value *typeTile(const ast::Expr &e);
-  const Value *typeTileName(const ast::Expr &e);
-  const Value *unknownTileName(const ast::Expr &e);
-  const Value *symbolValue(const ast::Expr &e, Symbol &symbol);
-  const Value *typeTileOperator(const ast::Expr &e);
-  const Value *typeTileUnary(const ast::Expr &e);
-  const Value *typeTileBits(const ast::Expr &e, Values args, Written written);
-  const Value *typeTileSelect(const ast::Expr &e, Values args, Written written);
-  bool expectNumbers(llvm::StringRef op, const Values &args,
+  const Term *typeTile(const ast::Expr &e);
+  const Term *typeTileName(const ast::Expr &e);
+  const Term *unknownTileName(const ast::Expr &e);
+  const Term *symbolValue(const ast::Expr &e, Symbol &symbol);
+  const Term *typeTileOperator(const ast::Expr &e);
+  const Term *typeTileUnary(const ast::Expr &e);
+  const Term *typeTileBits(const ast::Expr &e, Terms args, Written written);
+  const Term *typeTileSelect(const ast::Expr &e, Terms args, Written written);
+  bool expectNumbers(llvm::StringRef op, const Terms &args,
                      const Written &written, bool integers = false);
-  bool expectBools(llvm::StringRef op, const Values &args,
+  bool expectBools(llvm::StringRef op, const Terms &args,
                    const Written &written);
-  bool checkOperand(const Value &value, const ast::Expr &written,
+  bool checkOperand(const Term &value, const ast::Expr &written,
                     llvm::StringRef op);
   /// Widens and converts numbers to one type, which is returned.
-  ElemType unifyTiles(Values &args, const Written &written,
+  ElemType unifyTiles(Terms &args, const Written &written,
                       bool toFloat = false);
-  const Value *asFloat(const Value *value, const ast::Expr &written,
-                       ElemType target);
+  const Term *asFloat(const Term *value, const ast::Expr &written,
+                      ElemType target);
   /// Joins shapes and bounds of `args`; false, and an error, where they differ.
-  bool joinShapes(llvm::SMRange range, const Values &args,
+  bool joinShapes(llvm::SMRange range, const Terms &args,
                   const Written &written, TileType &type);
   bool joinBound(llvm::SMRange range, unsigned axis, const Bound &bound,
                  Bound &into);
-  const Value *elementwise(Op op, ElemType result, const Values &args,
-                           const Written &written, llvm::SMRange range);
-  const Value *convert(const Value *value, ElemType elem, llvm::SMRange range);
-  const Value *widen(const Value *value);
-  const Value *stretch(const Value *value, llvm::ArrayRef<int64_t> shape,
-                       llvm::SMRange range);
-  const Value *foldScalar(Op op, ElemType result, const Values &args,
-                          llvm::SMRange range);
+  const Term *elementwise(Op op, ElemType result, const Terms &args,
+                          const Written &written, llvm::SMRange range);
+  const Term *convert(const Term *value, ElemType elem, llvm::SMRange range);
+  const Term *widen(const Term *value);
+  const Term *stretch(const Term *value, llvm::ArrayRef<int64_t> shape,
+                      llvm::SMRange range);
+  const Term *foldScalar(Op op, ElemType result, const Terms &args,
+                         llvm::SMRange range);
 
   // SemaBuiltin.cpp
-  const Value *typeTileCall(const ast::Expr &e);
-  const Value *typeBuiltin(const ast::Expr &e, bool &known);
-  const Value *typeTileCast(const ast::Expr &e, ElemType target);
-  const Value *typeElementwise(const ast::Expr &e, Op op);
-  const Value *typeTileClamp(const ast::Expr &e);
-  const Value *typeIota(const ast::Expr &e);
-  const Value *typeFull(const ast::Expr &e);
-  const Value *typeSpan(const ast::Expr &e);
-  const Value *typeSpread(const ast::Expr &e, unsigned axis);
-  const Value *typeTranspose(const ast::Expr &e);
-  const Value *typeReshape(const ast::Expr &e);
-  const Value *typeBroadcast(const ast::Expr &e);
-  const Value *typeWhere(const ast::Expr &e);
-  const Value *typeDot(const ast::Expr &e);
-  const Value *typeReduction(const ast::Expr &e, TileReduction reduction);
-  const Value *typeCumSum(const ast::Expr &e);
-  const Value *typeCombine(const ast::Expr &e);
-  const Value *typeState(const ast::Expr &e);
-  const Value *typeOnlineSoftmax(const ast::Expr &e);
-  const Value *typeMerge(const ast::Expr &e);
-  const Value *typePartial(const ast::Expr &e);
-  const Value *typeFinish(const ast::Expr &e, bool lse);
-  const Value *inlineFn(const ast::Fn &fn, const Values &args,
-                        const Written &written, const ast::Expr &call);
-  const Value *unknownTileFunction(const ast::Expr &e);
+  const Term *typeTileCall(const ast::Expr &e);
+  const Term *typeBuiltin(const ast::Expr &e, bool &known);
+  const Term *typeTileCast(const ast::Expr &e, ElemType target);
+  const Term *typeElementwise(const ast::Expr &e, Op op);
+  const Term *typeTileClamp(const ast::Expr &e);
+  const Term *typeIota(const ast::Expr &e);
+  const Term *typeFull(const ast::Expr &e);
+  const Term *typeSpan(const ast::Expr &e);
+  const Term *typeSpread(const ast::Expr &e, unsigned axis);
+  const Term *typeTranspose(const ast::Expr &e);
+  const Term *typeReshape(const ast::Expr &e);
+  const Term *typeBroadcast(const ast::Expr &e);
+  const Term *typeWhere(const ast::Expr &e);
+  const Term *typeDot(const ast::Expr &e);
+  const Term *typeReduction(const ast::Expr &e, TileReduction reduction);
+  const Term *typeCumSum(const ast::Expr &e);
+  const Term *typeCombine(const ast::Expr &e);
+  const Term *typeState(const ast::Expr &e);
+  const Term *typeOnlineSoftmax(const ast::Expr &e);
+  const Term *typeMerge(const ast::Expr &e);
+  const Term *typePartial(const ast::Expr &e);
+  const Term *typeFinish(const ast::Expr &e, bool lse);
+  const Term *bindParameter(const ast::Fn &fn, const ast::Tensor &param,
+                            const Term *value, const ast::Expr &written);
+  const Term *inlineFn(const ast::Fn &fn, const Terms &args,
+                       const Written &written, const ast::Expr &call);
+  const Term *unknownTileFunction(const ast::Expr &e);
   bool bind(const ast::Expr &e, llvm::ArrayRef<llvm::StringRef> params,
             unsigned required, Arguments &arguments);
   std::optional<int64_t> constantLength(const ast::Expr &e,
                                         llvm::StringRef what);
   bool typeShape(const ast::Expr &e, llvm::SmallVectorImpl<int64_t> &shape);
-  std::optional<unsigned> typeAxisNumber(const ast::Expr &e, const Value &tile);
-  const Value *expectTile(const ast::Expr &e, llvm::StringRef callee,
-                          unsigned rank = 0);
-  const Value *expectState(const ast::Expr &e, llvm::StringRef callee);
+  std::optional<unsigned> typeAxisNumber(const ast::Expr &e, const Term &tile);
+  const Term *expectTile(const ast::Expr &e, llvm::StringRef callee,
+                         unsigned rank = 0);
+  const Term *expectState(const ast::Expr &e, llvm::StringRef callee);
   bool checkSize(llvm::SMRange range, llvm::ArrayRef<int64_t> shape);
 
   // Nodes (SemaTile.cpp).
   /// Adds a value; its numbers and facts follow from its arguments.
-  const Value *add(Value value);
-  void number(Value &value);
-  void noteRange(Value &value) const;
-  void noteZeros(Value &value) const;
-  Value node(Value::Kind kind, TileType type, llvm::SMRange range,
-             llvm::ArrayRef<const Value *> args = {}) const;
-  const Value *integer(int64_t value, ElemType elem, llvm::SMRange range);
-  const Value *real(double value, ElemType elem, llvm::SMRange range);
-  const Value *local(const TileType &type, llvm::SMRange range);
-  const Value *errorValue();
+  const Term *add(Term value);
+  void number(Term &value);
+  void noteRange(Term &value) const;
+  void noteZeros(Term &value) const;
+  Term node(Term::Kind kind, TileType type, llvm::SMRange range,
+            llvm::ArrayRef<const Term *> args = {}) const;
+  const Term *integer(int64_t value, ElemType elem, llvm::SMRange range);
+  const Term *real(double value, ElemType elem, llvm::SMRange range);
+  const Term *local(const TileType &type, llvm::SMRange range);
+  const Term *errorValue();
   /// `f32`, `bf16[128, 64]`, `i32 (value 3)`.
-  std::string describe(const Value &value) const;
+  std::string describe(const Term &value) const;
   static std::string describe(const TileType &type);
   /// Reports at `range`; inside a function also where it was called.
   Diagnostic &report(llvm::SMRange range, const llvm::Twine &text);
@@ -192,7 +194,7 @@ private:
   std::map<std::vector<uint64_t>, unsigned> numbers;
   unsigned lastNumber = 0;
   std::vector<bool> written; ///< by tensor
-  const Value *errorNode = nullptr;
+  const Term *errorNode = nullptr;
   llvm::DenseSet<const ast::Expr *> warned; ///< a loop's body is typed again
   bool tooLarge = false;
 };

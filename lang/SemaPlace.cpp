@@ -12,29 +12,29 @@ using llvm::SMRange;
 using llvm::StringRef;
 
 /// An expression of the signature (an extent) as a value of the program.
-const Value *KernelSema::fromHost(const Expr &e) {
+const Term *KernelSema::fromHost(const Expr &e) {
   switch (e.kind) {
   case Expr::Constant:
     return isFloat(e.type) ? real(e.real, e.type, e.range)
                            : integer(e.integer, e.type, e.range);
   case Expr::Dim: {
-    Value dim = node(Value::Dim, ElemType::I64, e.range);
+    Term dim = node(Term::Dim, ElemType::I64, e.range);
     dim.number = e.number;
     return add(std::move(dim));
   }
   case Expr::Scalar: {
-    Value scalar = node(Value::Scalar, item.scalars[e.number].type, e.range);
+    Term scalar = node(Term::Scalar, item.scalars[e.number].type, e.range);
     scalar.number = e.number;
     return add(std::move(scalar));
   }
   case Expr::Operator: {
-    Values args;
+    Terms args;
     for (const Expr *arg : e.args)
       args.push_back(convert(fromHost(*arg),
                              isInteger(arg->type) ? ElemType::I64 : arg->type,
                              arg->range));
-    Value value =
-        node(Value::Operator, isInteger(e.type) ? ElemType::I64 : e.type,
+    Term value =
+        node(Term::Operator, isInteger(e.type) ? ElemType::I64 : e.type,
              e.range, args);
     value.op = e.op;
     return e.op == Op::Convert
@@ -47,15 +47,15 @@ const Value *KernelSema::fromHost(const Expr &e) {
   }
 }
 
-const Value *KernelSema::extentOf(unsigned tensor, unsigned axis) {
+const Term *KernelSema::extentOf(unsigned tensor, unsigned axis) {
   return convert(fromHost(*item.tensors[tensor].extents[axis].length),
                  ElemType::I64, item.tensors[tensor].range);
 }
 
 /// An integer scalar as i64.
-const Value *KernelSema::scalarInteger(const ast::Expr &e,
-                                       const llvm::Twine &what) {
-  const Value *value = typeTile(e);
+const Term *KernelSema::scalarInteger(const ast::Expr &e,
+                                      const llvm::Twine &what) {
+  const Term *value = typeTile(e);
   if (value->type.isError())
     return value;
   if (value->type.isScalar() && isInteger(value->type.elem))
@@ -71,16 +71,16 @@ const Value *KernelSema::scalarInteger(const ast::Expr &e,
 
 /// Whether every lane is known to be inside, so that there is no bound.
 bool KernelSema::covers(const Bound &bound, int64_t length) const {
-  const Value &base = *bound.base, &end = *bound.end;
+  const Term &base = *bound.base, &end = *bound.end;
   if (base.isConstant() && end.isConstant())
     return base.integer >= 0 && base.integer + length <= end.integer;
-  return length == 1 && base.kind == Value::Coordinate &&
+  return length == 1 && base.kind == Term::Coordinate &&
          program.grid[base.number].extent->valueNumber == end.valueNumber;
 }
 
 /// `:` or `base :+ length [< end]`: appends an axis to the place's tile.
 bool KernelSema::typeSlice(const ast::Expr &e, unsigned axis, Place &place) {
-  const Value *extent = extentOf(place.tensor, axis);
+  const Term *extent = extentOf(place.tensor, axis);
   StringRef tensor = item.tensors[place.tensor].name;
   std::string extentText = toText(*writtenTensors[place.tensor]->extents[axis]);
   Bound bound{nullptr, extent, ""};
@@ -125,7 +125,7 @@ bool KernelSema::typeSlice(const ast::Expr &e, unsigned axis, Place &place) {
 bool KernelSema::typeAxis(const ast::Expr &e, unsigned axis, Place &place) {
   if (e.kind == ast::Expr::Slice)
     return typeSlice(e, axis, place);
-  const Value *index = typeTile(e);
+  const Term *index = typeTile(e);
   if (index->type.isError())
     return false;
   if (index->type.isState || !isInteger(index->type.elem)) {
@@ -142,7 +142,7 @@ bool KernelSema::typeAxis(const ast::Expr &e, unsigned axis, Place &place) {
 
 /// Index tiles have the same axes, which come first in the tile.
 bool KernelSema::joinIndexTiles(const ast::Expr &e, Place &place) {
-  Values tiles;
+  Terms tiles;
   Written written;
   for (auto [axis, index] : llvm::zip(place.axes, e.args))
     if (axis.tileAxis < 0 && axis.index->type.isTile()) {
@@ -246,7 +246,7 @@ const Place *KernelSema::typePlace(const ast::Expr &e) {
 //===----------------------------------------------------------------------===//
 
 /// The load of a place; a scalar is widened.
-const Value *KernelSema::loadOf(const Place &place, const ast::Expr &e) {
+const Term *KernelSema::loadOf(const Place &place, const ast::Expr &e) {
   const Tensor &tensor = item.tensors[place.tensor];
   if (tensor.role == Role::Output) {
     report(e.range, "`" + tensor.name +
@@ -255,7 +255,7 @@ const Value *KernelSema::loadOf(const Place &place, const ast::Expr &e) {
         .note(tensor.range, "declared here");
     return errorValue();
   }
-  Value load = node(Value::Load, place.type, e.range);
+  Term load = node(Term::Load, place.type, e.range);
   load.place = &place;
   load.loopDepth = blockDepth;
   // Memory reads as zero past its extent, and a gather past all bounds.
@@ -268,15 +268,15 @@ const Value *KernelSema::loadOf(const Place &place, const ast::Expr &e) {
     return errorValue();
   for (const Place::Axis &axis : place.axes)
     load.depth = std::max(load.depth, axis.index->depth + 1);
-  const Value *value = add(std::move(load));
+  const Term *value = add(std::move(load));
   return place.kind == Place::Element ? widen(value) : value;
 }
 
 /// `fill x`, and `where c` before it: the lanes that take x.
-bool KernelSema::typeFill(const ast::Expr &e, const Place &place, Value &load) {
+bool KernelSema::typeFill(const ast::Expr &e, const Place &place, Term &load) {
   StringRef tensor = item.tensors[place.tensor].name;
-  const Value *fill = typeTile(*e.args[1]);
-  const Value *where = e.args.size() > 2 ? typeTile(*e.args[2]) : nullptr;
+  const Term *fill = typeTile(*e.args[1]);
+  const Term *where = e.args.size() > 2 ? typeTile(*e.args[2]) : nullptr;
   if (fill->type.isError() || (where && where->type.isError()))
     return false;
   ElemType elem = place.type.elem;
@@ -304,7 +304,7 @@ bool KernelSema::typeFill(const ast::Expr &e, const Place &place, Value &load) {
       return false;
     }
     if (where->type.isTile()) {
-      Value shape = node(Value::Splat, place.type, e.args[0]->range);
+      Term shape = node(Term::Splat, place.type, e.args[0]->range);
       if (!joinShapes(e.args[2]->range, {&shape, where},
                       {e.args[0].get(), e.args[2].get()}, joined))
         return false;
@@ -325,7 +325,7 @@ bool KernelSema::typeFill(const ast::Expr &e, const Place &place, Value &load) {
 }
 
 /// `x[i, J]`: scalar and tile indices need no `load`.
-const Value *KernelSema::typeElement(const ast::Expr &e) {
+const Term *KernelSema::typeElement(const ast::Expr &e) {
   for (const ast::ExprPtr &arg : e.args)
     if (arg->kind == ast::Expr::Slice) {
       report(e.range, "a slice needs `load " + toText(e) + "`")
@@ -336,7 +336,7 @@ const Value *KernelSema::typeElement(const ast::Expr &e) {
   return place ? loadOf(*place, e) : errorValue();
 }
 
-const Value *KernelSema::typeLoad(const ast::Expr &e) {
+const Term *KernelSema::typeLoad(const ast::Expr &e) {
   const Place *place = typePlace(*e.args[0]);
   return place ? loadOf(*place, e) : errorValue();
 }

@@ -15,7 +15,7 @@ using namespace tegula::lang;
 using llvm::SMRange;
 using llvm::StringRef;
 
-/// Values that one program may have, functions inlined.
+/// Terms that one program may have, functions inlined.
 static constexpr size_t maxValues = 1 << 20;
 
 //===----------------------------------------------------------------------===//
@@ -32,15 +32,15 @@ Diagnostic &KernelSema::report(SMRange range, const llvm::Twine &text) {
   return d;
 }
 
-const Value *KernelSema::errorValue() {
+const Term *KernelSema::errorValue() {
   if (!errorNode)
     errorNode = &program.values.emplace_back();
   return errorNode;
 }
 
-Value KernelSema::node(Value::Kind kind, TileType type, SMRange range,
-                       llvm::ArrayRef<const Value *> args) const {
-  Value value;
+Term KernelSema::node(Term::Kind kind, TileType type, SMRange range,
+                      llvm::ArrayRef<const Term *> args) const {
+  Term value;
   value.kind = kind;
   value.type = std::move(type);
   value.range = range;
@@ -48,8 +48,8 @@ Value KernelSema::node(Value::Kind kind, TileType type, SMRange range,
   return value;
 }
 
-const Value *KernelSema::add(Value value) {
-  for (const Value *arg : value.args) {
+const Term *KernelSema::add(Term value) {
+  for (const Term *arg : value.args) {
     if (!arg)
       continue;
     if (arg->type.isError())
@@ -72,40 +72,40 @@ const Value *KernelSema::add(Value value) {
   if (isInteger(value.type.elem))
     noteRange(value);
   number(value);
-  if (value.kind == Value::Operator)
+  if (value.kind == Term::Operator)
     noteZeros(value);
   return &program.values.emplace_back(std::move(value));
 }
 
 /// Equal pure scalars get one number, everything else one of its own.
-void KernelSema::number(Value &value) {
+void KernelSema::number(Term &value) {
   auto fresh = [&] { value.valueNumber = ++lastNumber; };
   if (!value.type.isScalar() || value.type.isState)
     return fresh();
   std::vector<uint64_t> key = {uint64_t(value.kind)};
   switch (value.kind) {
-  case Value::Constant:
+  case Term::Constant:
     if (isFloat(value.type.elem))
       key.insert(key.end(), {1, llvm::bit_cast<uint64_t>(value.real)});
     else
       key.push_back(uint64_t(value.integer));
     break;
-  case Value::Dim:
+  case Term::Dim:
     key.push_back(uint64_t(find(int(value.number))));
     break;
-  case Value::Scalar:
-  case Value::Coordinate:
+  case Term::Scalar:
+  case Term::Coordinate:
     key.push_back(value.number);
     break;
-  case Value::Operator: {
-    const Value &first = *value.args[0];
+  case Term::Operator: {
+    const Term &first = *value.args[0];
     if (value.op == Op::Convert && value.type.elem == ElemType::I64 &&
         isInteger(first.type.elem)) {
       value.valueNumber = first.valueNumber; // the same integer
       return;
     }
     key.insert(key.end(), {uint64_t(value.op), uint64_t(value.type.elem)});
-    for (const Value *arg : value.args)
+    for (const Term *arg : value.args)
       key.push_back(arg->valueNumber);
     if ((value.op == Op::Add || value.op == Op::Mul) && key[4] < key[3])
       std::swap(key[3], key[4]);
@@ -122,46 +122,46 @@ void KernelSema::number(Value &value) {
 
 /// Bits and sign of an integer, so that emission knows which divisions need no
 /// guard. A result that may wrap is only known to have its type.
-void KernelSema::noteRange(Value &value) const {
+void KernelSema::noteRange(Term &value) const {
   unsigned width = integerBits(value.type.elem), bits = width;
   bool nonNegative = false;
-  auto arg = [&](unsigned i) -> const Value & { return *value.args[i]; };
+  auto arg = [&](unsigned i) -> const Term & { return *value.args[i]; };
   switch (value.kind) {
-  case Value::Constant:
+  case Term::Constant:
     bits = value.integer == INT64_MIN
                ? 64
                : 2 + llvm::Log2_64(uint64_t(std::abs(value.integer)) | 1);
     nonNegative = value.integer >= 0;
     break;
-  case Value::Dim:
+  case Term::Dim:
     bits = 31; // dims are at most 2^29
     nonNegative = true;
     break;
-  case Value::Load:
+  case Term::Load:
     nonNegative = value.type.elem == ElemType::U8 && value.args.empty();
     bits = value.args.empty() ? width + nonNegative : width;
     break;
-  case Value::Coordinate:
+  case Term::Coordinate:
     bits = program.grid[value.number].extent->bits;
     nonNegative = true;
     break;
-  case Value::Local:
+  case Term::Local:
     bits = value.bits;
     nonNegative = value.nonNegative;
     break;
-  case Value::Iota:
+  case Term::Iota:
     bits = 2 + llvm::Log2_64(uint64_t(value.type.shape[0]) | 1);
     nonNegative = true;
     break;
-  case Value::Splat:
-  case Value::Spread:
-  case Value::Broadcast:
-  case Value::Transpose:
-  case Value::Reshape:
+  case Term::Splat:
+  case Term::Spread:
+  case Term::Broadcast:
+  case Term::Transpose:
+  case Term::Reshape:
     bits = arg(0).bits;
     nonNegative = arg(0).nonNegative;
     break;
-  case Value::Operator: {
+  case Term::Operator: {
     bool both =
         value.args.size() == 2 && arg(0).nonNegative && arg(1).nonNegative;
     auto larger = [&](unsigned a, unsigned b) {
@@ -226,14 +226,14 @@ void KernelSema::noteRange(Value &value) const {
   value.nonNegative = isExact && nonNegative;
 }
 
-static bool isZero(const Value &value) {
-  if (value.kind == Value::Splat)
+static bool isZero(const Term &value) {
+  if (value.kind == Term::Splat)
     return isZero(*value.args[0]);
   return value.isConstant() && value.integer == 0 && value.real == 0;
 }
 
-static bool isFinite(const Value &value) {
-  if (value.kind == Value::Splat)
+static bool isFinite(const Term &value) {
+  if (value.kind == Term::Splat)
     return isFinite(*value.args[0]);
   return !isFloat(value.type.elem) ||
          (value.isConstant() && std::isfinite(value.real));
@@ -241,9 +241,9 @@ static bool isFinite(const Value &value) {
 
 /// Which axes of an elementwise result hold 0 past their bounds, because the
 /// operands do.
-void KernelSema::noteZeros(Value &value) const {
+void KernelSema::noteZeros(Term &value) const {
   for (unsigned axis = 0; axis < value.type.rank(); ++axis) {
-    auto zero = [&](const Value *arg) {
+    auto zero = [&](const Term *arg) {
       return isZero(*arg) || (arg->type.isTile() &&
                               arg->type.shape[axis] == value.type.shape[axis] &&
                               (arg->zeroPast >> axis & 1));
@@ -281,20 +281,20 @@ void KernelSema::noteZeros(Value &value) const {
   }
 }
 
-const Value *KernelSema::integer(int64_t value, ElemType elem, SMRange range) {
-  Value constant = node(Value::Constant, elem, range);
+const Term *KernelSema::integer(int64_t value, ElemType elem, SMRange range) {
+  Term constant = node(Term::Constant, elem, range);
   constant.integer = value;
   return add(std::move(constant));
 }
 
-const Value *KernelSema::real(double value, ElemType elem, SMRange range) {
-  Value constant = node(Value::Constant, elem, range);
+const Term *KernelSema::real(double value, ElemType elem, SMRange range) {
+  Term constant = node(Term::Constant, elem, range);
   constant.real = value;
   return add(std::move(constant));
 }
 
-const Value *KernelSema::local(const TileType &type, SMRange range) {
-  Value value = node(Value::Local, type, range);
+const Term *KernelSema::local(const TileType &type, SMRange range) {
+  Term value = node(Term::Local, type, range);
   value.loopDepth = blockDepth;
   return add(std::move(value));
 }
@@ -310,7 +310,7 @@ std::string KernelSema::describe(const TileType &type) {
   return text + ']';
 }
 
-std::string KernelSema::describe(const Value &value) const {
+std::string KernelSema::describe(const Term &value) const {
   std::string text = describe(value.type);
   if (value.isConstant() && isInteger(value.type.elem))
     text += " (value " + std::to_string(value.integer) + ")";
@@ -321,7 +321,7 @@ std::string KernelSema::describe(const Value &value) const {
 // Expressions
 //===----------------------------------------------------------------------===//
 
-const Value *KernelSema::typeTile(const ast::Expr &e) {
+const Term *KernelSema::typeTile(const ast::Expr &e) {
   if (depth > maxItemDepth || tooLarge)
     return errorValue();
   ++depth;
@@ -369,7 +369,7 @@ const Value *KernelSema::typeTile(const ast::Expr &e) {
   return errorValue();
 }
 
-const Value *KernelSema::typeTileName(const ast::Expr &e) {
+const Term *KernelSema::typeTileName(const ast::Expr &e) {
   if (!frames.empty()) {
     auto known = frames.back().names.find(e.name);
     if (known != frames.back().names.end())
@@ -390,7 +390,7 @@ const Value *KernelSema::typeTileName(const ast::Expr &e) {
   return unknownTileName(e);
 }
 
-const Value *KernelSema::unknownTileName(const ast::Expr &e) {
+const Term *KernelSema::unknownTileName(const ast::Expr &e) {
   if (incomplete && frames.empty())
     return errorValue();
   std::vector<StringRef> known;
@@ -418,7 +418,7 @@ const Value *KernelSema::unknownTileName(const ast::Expr &e) {
   return errorValue();
 }
 
-const Value *KernelSema::symbolValue(const ast::Expr &e, Symbol &symbol) {
+const Term *KernelSema::symbolValue(const ast::Expr &e, Symbol &symbol) {
   switch (symbol.kind) {
   case Symbol::Static: {
     if (!evaluateStatic(symbol.number))
@@ -440,13 +440,12 @@ const Value *KernelSema::symbolValue(const ast::Expr &e, Symbol &symbol) {
   case Symbol::Scalar: {
     if (item.scalars[symbol.number].type == ElemType::Error)
       return errorValue();
-    Value scalar =
-        node(Value::Scalar, item.scalars[symbol.number].type, e.range);
+    Term scalar = node(Term::Scalar, item.scalars[symbol.number].type, e.range);
     scalar.number = symbol.number;
     return add(std::move(scalar));
   }
   case Symbol::Dim: {
-    Value dim = node(Value::Dim, ElemType::I64, e.range);
+    Term dim = node(Term::Dim, ElemType::I64, e.range);
     dim.number = symbol.number;
     return add(std::move(dim));
   }
@@ -484,11 +483,11 @@ static std::string briefText(const ast::Expr &e) {
   return text.size() <= 24 ? text : "x";
 }
 
-bool KernelSema::joinShapes(SMRange range, const Values &args,
+bool KernelSema::joinShapes(SMRange range, const Terms &args,
                             const Written &written, TileType &type) {
-  const Value *first = nullptr;
+  const Term *first = nullptr;
   for (size_t i = 0; i < args.size(); ++i) {
-    const Value &arg = *args[i];
+    const Term &arg = *args[i];
     if (!arg.type.isTile())
       continue;
     if (!first) {
@@ -544,17 +543,17 @@ bool KernelSema::joinShapes(SMRange range, const Values &args,
 }
 
 /// `value` with its axes of extent 1, or a scalar, stretched to `shape`.
-const Value *KernelSema::stretch(const Value *value,
-                                 llvm::ArrayRef<int64_t> shape, SMRange range) {
+const Term *KernelSema::stretch(const Term *value,
+                                llvm::ArrayRef<int64_t> shape, SMRange range) {
   if (value->type.isError() || value->type.shape == shape)
     return value;
   TileType type(value->type.elem, shape);
   if (value->type.isScalar())
-    return add(node(Value::Splat, type, range, {value}));
+    return add(node(Term::Splat, type, range, {value}));
   for (unsigned axis = 0; axis < shape.size(); ++axis)
     if (value->type.shape[axis] == shape[axis])
       type.bounds[axis] = value->type.bounds[axis];
-  Value result = node(Value::Broadcast, type, range, {value});
+  Term result = node(Term::Broadcast, type, range, {value});
   for (unsigned axis = 0; axis < shape.size(); ++axis)
     if (type.bounds[axis])
       result.zeroPast |= value->zeroPast & (1u << axis);
@@ -566,8 +565,8 @@ const Value *KernelSema::stretch(const Value *value,
 //===----------------------------------------------------------------------===//
 
 /// Folds an operator of scalar constants; null where it is none.
-const Value *KernelSema::foldScalar(Op op, ElemType result, const Values &args,
-                                    SMRange range) {
+const Term *KernelSema::foldScalar(Op op, ElemType result, const Terms &args,
+                                   SMRange range) {
   if (!llvm::all_of(args, [](auto *arg) { return arg->isConstant(); }))
     return nullptr;
   if (op == Op::Select)
@@ -594,18 +593,18 @@ const Value *KernelSema::foldScalar(Op op, ElemType result, const Values &args,
   return integer(folded.integer, result, range);
 }
 
-const Value *KernelSema::convert(const Value *value, ElemType elem,
-                                 SMRange range) {
+const Term *KernelSema::convert(const Term *value, ElemType elem,
+                                SMRange range) {
   if (value->type.isError() || value->type.elem == elem)
     return value;
-  if (value->kind == Value::Splat) // so that a constant stays one
+  if (value->kind == Term::Splat) // so that a constant stays one
     return stretch(convert(value->args[0], elem, range), value->type.shape,
                    range);
-  if (const Value *folded = foldScalar(Op::Convert, elem, {value}, range))
+  if (const Term *folded = foldScalar(Op::Convert, elem, {value}, range))
     return folded;
   TileType type = value->type;
   type.elem = elem;
-  Value result = node(Value::Operator, std::move(type), range, {value});
+  Term result = node(Term::Operator, std::move(type), range, {value});
   result.op = Op::Convert;
   return add(std::move(result));
 }
@@ -625,13 +624,13 @@ static ElemType computeType(ElemType elem) {
   }
 }
 
-const Value *KernelSema::widen(const Value *value) {
+const Term *KernelSema::widen(const Term *value) {
   return convert(value, computeType(value->type.elem), value->range);
 }
 
 /// An integer that becomes a float where the program does not say so.
-const Value *KernelSema::asFloat(const Value *value, const ast::Expr &written,
-                                 ElemType target) {
+const Term *KernelSema::asFloat(const Term *value, const ast::Expr &written,
+                                ElemType target) {
   if (isInteger(value->type.elem) && !value->isConstant() &&
       written.kind == ast::Expr::Operator && written.op == Op::Div &&
       warned.insert(&written).second)
@@ -643,15 +642,15 @@ const Value *KernelSema::asFloat(const Value *value, const ast::Expr &written,
   return convert(value, target, written.range);
 }
 
-ElemType KernelSema::unifyTiles(Values &args, const Written &written,
+ElemType KernelSema::unifyTiles(Terms &args, const Written &written,
                                 bool toFloat) {
   bool anyFloat = toFloat, anyDouble = false, anyValue = false, anyWide = false;
   bool anySingle = false;
-  auto isLiteral = [](const Value *value) {
+  auto isLiteral = [](const Term *value) {
     return value->isConstant() ||
-           (value->kind == Value::Splat && value->args[0]->isConstant());
+           (value->kind == Term::Splat && value->args[0]->isConstant());
   };
-  for (const Value *&arg : args) {
+  for (const Term *&arg : args) {
     arg = widen(arg);
     ElemType elem = arg->type.elem;
     anyFloat |= isFloat(elem);
@@ -674,10 +673,10 @@ ElemType KernelSema::unifyTiles(Values &args, const Written &written,
     return target;
   }
   if (!anyValue) // literals alone keep the widest
-    for (const Value *arg : args)
+    for (const Term *arg : args)
       anyWide |= arg->type.elem == ElemType::I64;
   ElemType target = anyWide ? ElemType::I64 : ElemType::I32;
-  for (const Value *&arg : args)
+  for (const Term *&arg : args)
     arg = convert(arg, target, arg->range);
   return target;
 }
@@ -687,7 +686,7 @@ ElemType KernelSema::unifyTiles(Values &args, const Written &written,
 //===----------------------------------------------------------------------===//
 
 /// False where an operand is an error, or is no value that operators take.
-bool KernelSema::checkOperand(const Value &value, const ast::Expr &written,
+bool KernelSema::checkOperand(const Term &value, const ast::Expr &written,
                               StringRef op) {
   if (value.type.isError())
     return false;
@@ -700,7 +699,7 @@ bool KernelSema::checkOperand(const Value &value, const ast::Expr &written,
   return false;
 }
 
-bool KernelSema::expectNumbers(StringRef op, const Values &args,
+bool KernelSema::expectNumbers(StringRef op, const Terms &args,
                                const Written &written, bool integers) {
   bool ok = true;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -721,7 +720,7 @@ bool KernelSema::expectNumbers(StringRef op, const Values &args,
   return ok;
 }
 
-bool KernelSema::expectBools(StringRef op, const Values &args,
+bool KernelSema::expectBools(StringRef op, const Terms &args,
                              const Written &written) {
   bool ok = true;
   for (size_t i = 0; i < args.size(); ++i) {
@@ -737,25 +736,25 @@ bool KernelSema::expectBools(StringRef op, const Values &args,
   return ok;
 }
 
-const Value *KernelSema::elementwise(Op op, ElemType result, const Values &args,
-                                     const Written &written, SMRange range) {
-  for (const Value *arg : args)
+const Term *KernelSema::elementwise(Op op, ElemType result, const Terms &args,
+                                    const Written &written, SMRange range) {
+  for (const Term *arg : args)
     if (arg->type.isError())
       return errorValue();
-  if (const Value *folded = foldScalar(op, result, args, range))
+  if (const Term *folded = foldScalar(op, result, args, range))
     return folded;
   TileType type(result);
   if (!joinShapes(range, args, written, type) || !checkSize(range, type.shape))
     return errorValue();
-  Value value = node(Value::Operator, std::move(type), range, args);
+  Term value = node(Term::Operator, std::move(type), range, args);
   value.op = op;
   return add(std::move(value));
 }
 
-const Value *KernelSema::typeTileOperator(const ast::Expr &e) {
+const Term *KernelSema::typeTileOperator(const ast::Expr &e) {
   if (opArity(e.op) == 1)
     return typeTileUnary(e);
-  Values args;
+  Terms args;
   Written written;
   for (const ast::ExprPtr &arg : e.args) {
     args.push_back(typeTile(*arg));
@@ -795,8 +794,8 @@ const Value *KernelSema::typeTileOperator(const ast::Expr &e) {
                      written, e.range);
 }
 
-const Value *KernelSema::typeTileUnary(const ast::Expr &e) {
-  Values args = {typeTile(*e.args[0])};
+const Term *KernelSema::typeTileUnary(const ast::Expr &e) {
+  Terms args = {typeTile(*e.args[0])};
   Written written = {e.args[0].get()};
   if (e.op == Op::Not) {
     if (!expectBools("!", args, written))
@@ -814,8 +813,8 @@ const Value *KernelSema::typeTileUnary(const ast::Expr &e) {
   return elementwise(e.op, args[0]->type.elem, args, written, e.range);
 }
 
-const Value *KernelSema::typeTileBits(const ast::Expr &e, Values args,
-                                      Written written) {
+const Term *KernelSema::typeTileBits(const ast::Expr &e, Terms args,
+                                     Written written) {
   StringRef spelling = opSpelling(e.op);
   if (args[0]->type.elem == ElemType::Bool &&
       args[1]->type.elem == ElemType::Bool) {
@@ -832,13 +831,13 @@ const Value *KernelSema::typeTileBits(const ast::Expr &e, Values args,
     return errorValue();
   ElemType result;
   if (e.op == Op::Shl || e.op == Op::Shr) { // the amount adapts to the value
-    for (const Value *&arg : args)
+    for (const Term *&arg : args)
       arg = widen(arg);
     result = args[0]->type.elem;
     if (args[1]->type.elem == ElemType::I64 && result == ElemType::I32) {
       // An amount past 31 shifts everything out, and stays past it.
-      const Value *width = integer(63, ElemType::I64, e.range);
-      const Value *none = integer(-1, ElemType::I64, e.range);
+      const Term *width = integer(63, ElemType::I64, e.range);
+      const Term *none = integer(-1, ElemType::I64, e.range);
       args[1] = elementwise(Op::Max, ElemType::I64, {args[1], none},
                             {written[1], written[1]}, e.range);
       args[1] = elementwise(Op::Min, ElemType::I64, {args[1], width},
@@ -852,14 +851,14 @@ const Value *KernelSema::typeTileBits(const ast::Expr &e, Values args,
 }
 
 /// `c ? a : b`, or `where(c, a, b)`.
-const Value *KernelSema::typeTileSelect(const ast::Expr &e, Values args,
-                                        Written written) {
+const Term *KernelSema::typeTileSelect(const ast::Expr &e, Terms args,
+                                       Written written) {
   StringRef name = e.kind == ast::Expr::Call ? "where" : "?:";
   if (!expectBools(name, {args[0]}, {written[0]}) ||
       !checkOperand(*args[1], *written[1], name) ||
       !checkOperand(*args[2], *written[2], name))
     return errorValue();
-  Values sides = {args[1], args[2]};
+  Terms sides = {args[1], args[2]};
   bool isBool = sides[0]->type.elem == ElemType::Bool;
   if (isBool != (sides[1]->type.elem == ElemType::Bool)) {
     report(e.range, "the two sides of `" + name + "` are " +

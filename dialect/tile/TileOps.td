@@ -156,11 +156,11 @@ def Tile_LookupOp : Tile_Op<"lookup", [MemoryEffects<[MemRead]>,
 
 //===-- Where a program is ------------------------------------------------------------------------===//
 
-def Tile_ProgramIdOp : Tile_Op<"program_id", [Pure, AllTypesMatch<["extents", "indices"]>]> {
+def Tile_ProgramIdOp : Tile_Op<"program_id", [AllTypesMatch<["extents", "indices"]>]> {
   let summary = "this program's place in the grid";
   let description = [{
     The kernel runs once for each point of the grid `extents`; the results are the point's coordinates, the first fastest. The extents are
-    functions of the kernel's dims alone, from which the launch rule is derived. At most one in a kernel.
+    functions of the kernel's dims alone, from which the launch rule is derived; so the op stays even where nothing reads the point. At most one in a kernel.
 
     ```mlir
     %m, %h, %b = tile.program_id of (%tiles, %H, %B) : i64, i64, i64

@@ -32,10 +32,13 @@ private:
   LogicalResult check(Operation *op) {
     auto refuse = [&](const Twine &why) { return op->emitOpError("internal: ") << why << " after stage `" << stage << "`"; };
     StringRef dialect = op->getName().getDialectNamespace();
-    if (stage == "attention")
-      return isa<tile::KernelOp>(op) && op->getRegion(0).front().getOps<tile::AttentionOp>().empty()
-                 ? LogicalResult(refuse("a kernel without tile.attention"))
-                 : success();
+    if (stage == "attention") { // or a tile program as it was written
+      if (!isa<tile::KernelOp>(op))
+        return success();
+      Block &body = op->getRegion(0).front();
+      bool holdsWork = !body.getOps<tile::AttentionOp>().empty() || !body.getOps<tile::ProgramIdOp>().empty();
+      return holdsWork ? success() : LogicalResult(refuse("a kernel with neither tile.attention nor a tile program"));
+    }
     if (isa<tile::AttentionOp>(op))
       return refuse("a whole problem is left");
     if (stage == "tile")

@@ -14,7 +14,7 @@
 // RUN: tegula-opt %t/attention.mlir --tegula-verify-stage=stage=tile -o /dev/null
 
 //--- attention.mlir
-// expected-error@+1 {{internal: a kernel without tile.attention after stage `attention`}}
+// expected-error@+1 {{internal: a kernel with neither tile.attention nor a tile program after stage `attention`}}
 tile.kernel @empty() {
   tile.return
 }

@@ -258,7 +258,8 @@ TEST(Diagnostics, Clauses) {
       {"score foo(x = 3)",
        "t.tg:2:9: error: unknown function `foo`; known: min max abs "
        "clamp ceildiv exp exp2 log log2 tanh sqrt rsqrt pow random\n"},
-      {"score [1, 2]", "t.tg:2:9: error: a shape is not supported yet\n"},
+      {"score [1, 2]",
+       "t.tg:2:9: error: `[1, 2]` belongs to a `kernel` item\n"},
       {"score q[b, :]", "t.tg:2:14: error: a slice belongs to a `kernel` item; "
                         "an attention item reads one element\n"},
       {"score s +", "t.tg:3:1: error: expected an expression, but found `}`\n"},
@@ -792,9 +793,7 @@ TEST(Diagnostics, Files) {
        "error: `t.tg` has 2 items; name one of them: a, a\n"
        "t.tg:2:8: error: `a` is defined twice\n"
        "t.tg:1:11: note: first here\n"},
-      {"kernel k(x: f32[N]) { grid (i in N) }",
-       "t.tg:1:8: error: `kernel` items are not supported yet\n"},
-      {"fn f(x) = x", "error: `t.tg` has no `attention` item\n"},
+      {"fn f(x) = x", "error: `t.tg` has no `attention` or `kernel` item\n"},
       {"import \"nowhere/other.tg\"",
        "t.tg:1:8: error: `nowhere/other.tg` cannot be imported: No such file "
        "or directory\n"},
@@ -817,14 +816,16 @@ TEST(Diagnostics, Files) {
       {"attenton a = b with { }",
        "t.tg:1:1: error: expected an item such as `attention`, but found "
        "`attenton`; did you mean `attention`?\n"},
-      {"kernel k(x: f32[N]", "t.tg:1:19: error: expected a bracket that closes "
-                             "`(`, but found the end of the file\n"
-                             "t.tg:1:9: note: opened here\n"},
-      {"kernel k(x: f32[N]) {", "t.tg:1:22: error: expected a bracket that "
-                                "closes `{`, but found the end of the file\n"
-                                "t.tg:1:21: note: opened here\n"},
-      {"kernel k(x: f32[N]) = 3",
-       "t.tg:1:21: error: expected `{`, but found `=`\n"},
+      {"kernel k(x: f32[N]",
+       "t.tg:1:19: error: expected `)`, but found the end "
+       "of the file\n"
+       "t.tg:1:9: note: to close this `(`\n"},
+      {"kernel k(x: f32[N]) {",
+       "t.tg:1:22: error: expected a statement or `}`, "
+       "but found the end of the file\n"
+       "t.tg:1:21: note: to close this `{`\n"},
+      {"kernel k(x: f32[N]) = 3", "t.tg:1:21: error: expected `{` and the tile "
+                                  "program, but found `=`\n"},
       {"kernel 3",
        "t.tg:1:8: error: expected a name for this kernel, but found `3`\n"},
       {"3", "t.tg:1:1: error: expected an item such as `attention`, but found "
