@@ -685,34 +685,20 @@ Emitted ProgramEmitter::emitState(const Term &v) {
           {}};
 }
 
-/// Hidden scores become -inf. Without a user's `keep` only a block that reaches
-/// past the bound of the keys has any.
+/// Hidden scores become -inf: those that `keep` hides, and keys past their
+/// bound.
 Value ProgramEmitter::visibleScores(const Term &v, Value scores) {
-  const Bound &keys = v.keys;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(scores.getType()).getShape();
-  auto hide = [&](Value keep) -> Value {
-    Value hidden = ops().constant(scores.getType(), -infinity);
-    return arith::SelectOp::create(b, loc, keep, scores, hidden);
-  };
-  if (v.args[3]) {
-    const Term &written = *v.args[3];
-    Value keep = written.type.isScalar() ? splat(emitScalar(written), shape)
-                                         : emitTile(written);
-    return hide(keys ? both(keep, inBound(keys, 1, shape)) : keep);
-  }
-  if (!keys)
+  Value keep;
+  if (const Term *written = v.args[3])
+    keep = written->type.isScalar() ? splat(emitScalar(*written), shape)
+                                    : emitTile(*written);
+  if (v.keys)
+    keep = both(keep, inBound(v.keys, 1, shape));
+  if (!keep)
     return scores;
-  Value end =
-      arith::AddIOp::create(b, loc, emitScalar(*keys.base), constant(shape[1]));
-  Value partial = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, end,
-                                        emitScalar(*keys.end));
-  auto choice = scf::IfOp::create(b, loc, TypeRange{scores.getType()}, partial,
-                                  /*withElseRegion=*/true);
-  inRegion(choice.thenBlock(), [&] {
-    scf::YieldOp::create(b, loc, hide(inBound(keys, 1, shape)));
-  });
-  inRegion(choice.elseBlock(), [&] { scf::YieldOp::create(b, loc, scores); });
-  return choice.getResult(0);
+  return arith::SelectOp::create(b, loc, keep, scores,
+                                 ops().constant(scores.getType(), -infinity));
 }
 
 Emitted ProgramEmitter::emitOnlineSoftmax(const Term &v) {
