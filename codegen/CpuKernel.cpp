@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/CpuKernel.h"
 
+#include "codegen/CpuReports.h"
 #include "codegen/Manifest.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -141,6 +142,8 @@ rt::Result<std::unique_ptr<CpuKernel>> CpuKernel::create(ModuleOp module) {
   auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*host)).create();
   if (!jit)
     return jitError(jit.takeError());
+  if (llvm::Error error = CpuReports::define(**jit))
+    return jitError(std::move(error));
   if (llvm::Error error = (*jit)->addIRModule(llvm::orc::ThreadSafeModule(std::move(code), std::move(context))))
     return jitError(std::move(error));
   auto entry = (*jit)->lookup(entryName);
@@ -211,7 +214,10 @@ rt::Status CpuKernel::run(const rt::Arguments &arguments) const {
     }
     values.push_back(&slots.back());
   }
+  CpuReports reports;
   impl->entry(values.data());
+  if (!reports.failure().empty())
+    return rt::Status(rt::StatusCode::assertionFailed, reports.failure());
   return rt::Status();
 }
 

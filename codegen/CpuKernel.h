@@ -29,7 +29,8 @@ public:
   /// A fresh set of arguments to fill and pass to `run`. Tensors are in host memory; sizes and strides in elements.
   rt::Arguments arguments() const;
 
-  /// Binds and checks `arguments`, then runs every program of the grid on the calling thread. Errors: `invalidArgument`.
+  /// Binds and checks `arguments`, then runs every program of the grid on the calling thread. Errors: `invalidArgument`; `assertionFailed`, with
+  /// place and message, where an assertion of the program did not hold: every program has run all the same.
   rt::Status run(const rt::Arguments &arguments) const;
 
 private:

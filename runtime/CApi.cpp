@@ -15,6 +15,8 @@
 namespace tegula::rt {
 
 static_assert(static_cast<int>(StatusCode::sourceError) == TEGULA_SOURCE_ERROR);
+static_assert(static_cast<int>(StatusCode::assertionFailed) ==
+              TEGULA_ASSERTION_FAILED);
 static_assert(static_cast<int>(StatusCode::driverError) == TEGULA_DRIVER_ERROR);
 static_assert(static_cast<int>(ElementType::f64) == TEGULA_F64);
 static_assert(static_cast<int>(ElementType::bf16) == TEGULA_BF16);

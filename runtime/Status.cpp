@@ -23,6 +23,8 @@ const char *statusCodeName(StatusCode code) {
     return "internal error";
   case StatusCode::sourceError:
     return "source error";
+  case StatusCode::assertionFailed:
+    return "assertion failed";
   }
   return "unknown status";
 }

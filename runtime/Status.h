@@ -36,6 +36,8 @@ enum class StatusCode {
   internal = 5,
   /// The program text does not compile; the message holds the diagnostics.
   sourceError = 6,
+  /// An assertion of the program did not hold while it ran.
+  assertionFailed = 7,
 };
 
 /// The name of `code` as printed: "invalid argument", "driver error", ...

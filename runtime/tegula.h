@@ -37,9 +37,10 @@ typedef enum tegula_status {
   TEGULA_UNAVAILABLE = 2, /* no driver, no GPU, another architecture,
                              or something to be prepared before capture */
   TEGULA_OUT_OF_MEMORY = 3,
-  TEGULA_DRIVER_ERROR = 4, /* a driver call failed */
-  TEGULA_INTERNAL = 5,     /* a fault of Tegula */
-  TEGULA_SOURCE_ERROR = 6  /* the program text does not compile */
+  TEGULA_DRIVER_ERROR = 4,    /* a driver call failed */
+  TEGULA_INTERNAL = 5,        /* a fault of Tegula */
+  TEGULA_SOURCE_ERROR = 6,    /* the program text does not compile */
+  TEGULA_ASSERTION_FAILED = 7 /* an assertion of the program did not hold */
 } tegula_status;
 
 typedef enum tegula_type {

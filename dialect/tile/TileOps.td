@@ -18,7 +18,7 @@ def Tile_BoolTile : Tile_TileOf<[I1]>;
 defvar Tile_Memory = AnyStridedMemRef;
 def Tile_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger]>;
 def Tile_Value : AnyTypeOf<[Tile_Tile, Tile_Scalar]>;
-def Tile_Index : AnyTypeOf<[I64, RankedTensorOf<[I64]>]>;
+def Tile_Index : AnyTypeOf<[I64, Tile_TileOf<[I64]>]>;
 def Tile_Flag : AnyTypeOf<[I1, Tile_BoolTile]>;
 
 /// `mask` is one flag for each element of `operand`.

@@ -1,7 +1,7 @@
 // tegula-cpu-carry-in-place: loops write what they carry back into the buffers that it came in.
 //
-// In: linalg on tensors. Out: the same, with each tile that a loop yields materialized in the loop's own argument. The one idea: then no
-// buffer outlives an iteration, and one allocation a tile serves the whole call.
+// In: linalg on tensors. Out: the same, with each tile that a loop yields materialized in the loop's own argument, and each tile that a branch
+// yields in a buffer of the branch. The one idea: then no buffer outlives an iteration, and one allocation a tile serves the whole call.
 #include "passes/cpu/CpuPasses.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -28,7 +28,30 @@ Value bufferOf(Value value) {
 
 struct CpuCarryInPlacePass : tegula::impl::CpuCarryInPlacePassBase<CpuCarryInPlacePass> {
   void runOnOperation() override {
+    getOperation().walk([&](scf::IfOp branch) {
+      for (Region &region : branch->getRegions())
+        if (!region.empty())
+          yieldOwn(region.front());
+    });
     getOperation().walk([&](scf::ForOp loop) { carry(loop); });
+  }
+
+  void copy(OpOperand &tile) {
+    OpBuilder b(tile.getOwner());
+    auto type = cast<RankedTensorType>(tile.get().getType());
+    tile.set(bufferization::AllocTensorOp::create(b, tile.getOwner()->getLoc(), type, ValueRange(), /*copy=*/tile.get()));
+    ++copied;
+  }
+
+  /// What a branch passes on would make the branch's results, and with them all that a loop carries through it, one buffer to bufferization.
+  void yieldOwn(Block &block) {
+    for (OpOperand &operand : block.getTerminator()->getOpOperands()) {
+      if (!isa<RankedTensorType>(operand.get().getType()))
+        continue;
+      Operation *definition = bufferOf(operand.get()).getDefiningOp();
+      if (!isa_and_nonnull<tensor::EmptyOp, bufferization::ToTensorOp>(definition) || definition->getBlock() != &block)
+        copy(operand);
+    }
   }
 
   void carry(scf::ForOp loop) {
@@ -43,11 +66,11 @@ struct CpuCarryInPlacePass : tegula::impl::CpuCarryInPlacePassBase<CpuCarryInPla
       Value buffer = bufferOf(tile->get());
       Operation *definition = buffer.getDefiningOp();
       bool isOwn = buffer == loop.getRegionIterArg(tile->getOperandNumber());
-      if (tiles.size() == 1 || isOwn || isa_and_nonnull<tensor::EmptyOp, bufferization::ToTensorOp>(definition))
+      // Of an inner loop's result: that loop may start from the argument and read it as well.
+      bool mayBeAnother = tiles.size() > 1 && !isOwn && !isa_and_nonnull<tensor::EmptyOp, bufferization::ToTensorOp>(definition);
+      if (!mayBeAnother && !isa_and_nonnull<scf::ForOp>(definition))
         continue;
-      auto type = cast<RankedTensorType>(buffer.getType());
-      tile->set(bufferization::AllocTensorOp::create(b, yield->getLoc(), type, ValueRange(), /*copy=*/tile->get()));
-      ++copied;
+      copy(*tile);
     }
     for (OpOperand *tile : tiles) {
       Value argument = loop.getRegionIterArg(tile->getOperandNumber());

@@ -9,8 +9,10 @@ def CpuLowerTilesPass : Pass<"tegula-cpu-lower-tiles", "::mlir::ModuleOp"> {
   let description = [{
     `tile.kernel` becomes `func.func` with `llvm.emit_c_interface` and `tegula.manifest`, which keeps the names, roles and extents of its arguments;
     `tile.program_id` becomes a loop nest over all points of the grid, the first coordinate innermost. `tile.load` is a fill with zeros and a copy
-    of what lies inside memory, `tile.store` the copy back, `tile.dot` a `linalg.generic` whose innermost loop runs along rows of the result,
-    `tile.lookup` a clamped load, `tile.for_blocks` an `scf.for`. Elementwise code on tiles stays.
+    of what lies inside memory, `tile.store` the copy back, `tile.gather`, `tile.scatter` and `tile.atomic_add` loops over lanes that test or clamp
+    each index, `tile.dot` a `linalg.generic` whose innermost loop runs along rows of the result, `tile.cumsum` a loop that carries the sum,
+    `tile.lookup` a clamped load, `tile.for_blocks` an `scf.for`. `tile.print` and `tile.assert` call functions of the host
+    (`codegen/CpuReports.h`). Elementwise code on tiles and reductions stay.
 
     ```mlir
     %s = tile.lookup %t[%i] : memref<8xf32, strided<[?]>>
@@ -24,16 +26,17 @@ def CpuLowerTilesPass : Pass<"tegula-cpu-lower-tiles", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::tensor::TensorDialect"];
+                           "::mlir::LLVM::LLVMDialect", "::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"lowered", "ops-lowered", "tile ops lowered">];
 }
 
 def CpuFuseElementwisePass : Pass<"tegula-cpu-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "turns trees of elementwise tile code into one loop nest each";
   let description = [{
-    Elementwise `arith` and `math` on tiles, `tile.mask`, `tile.map`, `tile.broadcast`, splats and `tile.reduce` become `linalg.generic`: one for
-    each tile that has several users or a user of another kind, with the producers that it alone uses inlined as scalar code.
+    Elementwise `arith` and `math` on tiles, `tile.mask`, `tile.map`, `tile.iota`, `tile.broadcast`, `tile.transpose`, splats, `tile.reduce` and
+    `tile.combine` become `linalg.generic`: one for each tile that has several users or a user of another kind, with the producers that it alone
+    uses inlined as scalar code. Broadcasts and transposes are affine maps on what is read.
 
     ```mlir
     %0 = tile.broadcast %m : tensor<4xf32> -> tensor<4x8xf32>
@@ -59,7 +62,8 @@ def CpuCarryInPlacePass : Pass<"tegula-cpu-carry-in-place", "::mlir::func::FuncO
   let summary = "writes the tiles that a loop carries back into the buffers that they came in";
   let description = [{
     Each tile that an `scf.for` yields is materialized in the loop's argument, so that bufferization makes the loop carry no new buffer. Where the tile
-    is computed in that buffer already, which is the rule, this costs nothing. A tile that may lie in the buffer of another argument is copied first.
+    is computed in that buffer already, which is the rule, this costs nothing. A tile that may lie in the buffer of another argument is copied first,
+    and so is one that a branch (`scf.if`) yields but does not compute in a buffer of its own.
 
     ```mlir
     scf.yield %y : tensor<4xf32>

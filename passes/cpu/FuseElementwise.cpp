@@ -1,8 +1,10 @@
 // tegula-cpu-fuse-elementwise: trees of elementwise tile code -> one linalg.generic each.
 //
-// In: arith and math on tiles, tile.mask, tile.map, tile.broadcast, tile.reduce, splats. Out: linalg.generic and linalg.fill. The one
-// idea: a tile that one elementwise user alone reads needs no memory; it becomes scalar code of that user.
+// In: arith and math on tiles, tile.mask, tile.map, tile.iota, tile.broadcast, tile.transpose, tile.reduce, tile.combine, splats. Out:
+// linalg.generic and linalg.fill. The one idea: a tile that one elementwise user alone reads needs no memory; it becomes scalar code of that
+// user, at the place that an affine map tells.
 #include "passes/cpu/CpuPasses.h"
+#include "passes/cpu/AxisFold.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -36,11 +38,36 @@ bool isSplat(Operation *op) {
   return isa<tensor::SplatOp>(op) || (matchPattern(op, m_Constant(&constant)) && constant.isSplat() && isTile(op->getResult(0)));
 }
 
-/// One tile of elements, each computed from the elements at its place (or, for a broadcast, from one value of its row).
+/// One tile of elements, each computed from at most one element of each operand.
 bool isElementwise(Operation *op) {
   if (op->getNumResults() != 1 || !isTile(op->getResult(0)))
     return false;
-  return isSplat(op) || isa<MaskOp, MapOp, BroadcastOp>(op) || OpTrait::hasElementwiseMappableTraits(op);
+  return isSplat(op) || isa<MaskOp, MapOp, IotaOp, BroadcastOp, TransposeOp>(op) || OpTrait::hasElementwiseMappableTraits(op);
+}
+
+/// Whether an element costs less than to read it from memory.
+bool isCheap(Operation *op) { return isSplat(op) || isa<IotaOp>(op); }
+
+/// The place in a tile operand that element `map(x)` of the result of an elementwise op needs, of places x in a loop nest.
+AffineMap operandMap(Operation *op, AffineMap map) {
+  SmallVector<AffineExpr> exprs;
+  if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
+    for (auto [axis, size] : llvm::zip_equal(broadcast.getAxes(), broadcast.getTile().getType().getShape()))
+      exprs.push_back(size == 1 ? getAffineConstantExpr(0, map.getContext()) : map.getResult(axis));
+  } else if (auto transpose = dyn_cast<TransposeOp>(op)) {
+    exprs.resize(map.getNumResults());
+    for (auto [axis, from] : llvm::enumerate(transpose.getPermutation()))
+      exprs[from] = map.getResult(axis);
+  } else {
+    return map;
+  }
+  return AffineMap::get(map.getNumDims(), 0, exprs, map.getContext());
+}
+
+/// Of an input of a tile.map: one of rank 1 gives one value a row.
+AffineMap inputMap(Value input, AffineMap map) {
+  auto type = dyn_cast<RankedTensorType>(input.getType());
+  return type && type.getRank() < map.getNumResults() ? map.getSubMap({0}) : map;
 }
 
 /// The element of a splat as scalar code.
@@ -61,50 +88,54 @@ Value inlineRegion(OpBuilder &b, Region &region, ValueRange arguments) {
   return map.lookupOrDefault(region.front().getTerminator()->getOperand(0));
 }
 
+/// A tile at the places of a loop nest.
+using Access = std::pair<Value, AffineMap>;
+
 /// The loop nest of one tile: what it reads, and the scalar code of an element.
 class LoopNest {
 public:
-  /// `root` is elementwise, or a tile.reduce.
-  explicit LoopNest(Operation *root) : root(root), b(root->getLoc(), root) {
-    auto reduce = dyn_cast<ReduceOp>(root);
-    domain = reduce ? reduce.getTile().getType() : cast<RankedTensorType>(root->getResult(0).getType());
-    if (!reduce) {
-      collectOperands(root);
+  /// `root` is elementwise, tile.reduce or tile.combine.
+  explicit LoopNest(Operation *root) : root(root), b(root->getLoc(), root), fold(AxisFold::of(root)) {
+    domain = cast<RankedTensorType>(fold ? fold->tile().getType() : root->getResult(0).getType());
+    if (!fold) {
+      collectOperands(root, identity());
       return;
     }
-    collect(reduce.getTile());
+    collect(fold->tile(), identity());
     // Some input has to say how long the rows are.
-    if (llvm::any_of(inputMaps, [](AffineMap map) { return map.isIdentity(); }))
+    AffineExpr along = b.getAffineDimExpr(fold->axis());
+    if (llvm::any_of(inputs, [&](const Access &input) { return llvm::is_contained(input.second.getResults(), along); }))
       return;
-    inputs = {reduce.getTile()};
-    inputMaps = {identity()};
+    inputs = {{fold->tile(), identity()}};
     inlined.clear();
   }
 
   /// Replaces the root. Adds what else it erases to `gone`; returns how many ops were inlined.
   unsigned build(llvm::DenseSet<Operation *> &gone) {
-    auto reduce = dyn_cast<ReduceOp>(root);
-    SmallVector<AffineMap> maps = inputMaps;
+    SmallVector<Value> values, outputs;
+    SmallVector<AffineMap> maps;
     SmallVector<IteratorType> iterators(domain.getRank(), IteratorType::parallel);
-    if (reduce)
-      iterators.back() = IteratorType::reduction;
-    maps.push_back(reduce ? rowMap() : identity());
-    Value output = reduce ? reduceStart(reduce) : elementwiseOutput();
-    auto generic = linalg::GenericOp::create(
-        b, output.getType(), inputs, output, maps, iterators, [&](OpBuilder &nested, Location loc, ValueRange arguments) {
-          ImplicitLocOpBuilder inner(loc, nested);
-          IRMapping scalars;
-          scalars.map(inputs, arguments.drop_back());
-          Value result;
-          if (!reduce)
-            result = emit(inner, root, scalars);
-          else if (Value x = element(inner, reduce.getTile(), scalars); reduce.getKind() == ReduceKind::Add)
-            result = arith::AddFOp::create(inner, arguments.back(), x);
-          else
-            result = arith::MaxNumFOp::create(inner, arguments.back(), x);
-          linalg::YieldOp::create(inner, result);
-        });
-    root->getResult(0).replaceAllUsesWith(generic.getResult(0));
+    for (auto [value, map] : inputs) {
+      values.push_back(value);
+      maps.push_back(map);
+    }
+    if (fold) {
+      iterators[fold->axis()] = IteratorType::reduction;
+      outputs = fold->start(b);
+      maps.append(outputs.size(), identity().dropResult(fold->axis()));
+    } else {
+      outputs = {elementwiseOutput()};
+      maps.push_back(identity());
+    }
+    auto generic = linalg::GenericOp::create(b, ValueRange(outputs).getTypes(), values, outputs, maps, iterators,
+                                             [&](OpBuilder &nested, Location loc, ValueRange arguments) {
+                                               ImplicitLocOpBuilder inner(loc, nested);
+                                               linalg::YieldOp::create(inner, element(inner, arguments));
+                                             });
+    Value result = generic.getResults().back();
+    if (!isTile(root->getResult(0)))
+      result = tensor::ExtractOp::create(b, result, ValueRange());
+    root->getResult(0).replaceAllUsesWith(result);
     root->erase();
     for (Operation *op : inlined)
       if (op->use_empty()) {
@@ -116,39 +147,40 @@ public:
 
 private:
   AffineMap identity() { return b.getMultiDimIdentityMap(domain.getRank()); }
-  AffineMap rowMap() { return AffineMap::get(domain.getRank(), 0, b.getAffineDimExpr(0)); }
 
   /// Decides whether `value` is computed in the nest or read by it.
-  void collect(Value value) {
-    if (!isTile(value) || llvm::is_contained(inputs, value))
+  void collect(Value value, AffineMap map) {
+    if (!isTile(value) || llvm::is_contained(inputs, Access(value, map)))
       return;
     Operation *op = value.getDefiningOp();
-    if (op && isElementwise(op)) {
-      // Cheap ones are repeated in each user; the rest must have no other user, and not move into a loop.
-      if (isSplat(op))
-        return note(op);
-      if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
-        read(broadcast.getTile(), rowMap());
-        return note(op);
-      }
-      if (value.hasOneUse() && op->getBlock() == root->getBlock()) {
-        collectOperands(op);
-        return note(op);
-      }
-    }
-    read(value, identity());
+    if (!op || !isElementwise(op))
+      return read(value, map);
+    // Cheap ones are repeated in each user, and so is the way to another place; the rest must have no other user, and not move into a loop.
+    bool isOwn = value.hasOneUse() && op->getBlock() == root->getBlock();
+    if (isa<BroadcastOp>(op) || (isa<TransposeOp>(op) && !isOwn))
+      collectRepeated(op->getOperand(0), operandMap(op, map));
+    else if (isOwn || isCheap(op))
+      collectOperands(op, map);
+    else
+      return read(value, map);
+    note(op);
   }
 
-  void collectOperands(Operation *op) {
-    if (isSplat(op))
+  /// Of an element that the nest may need many times.
+  void collectRepeated(Value value, AffineMap map) {
+    Operation *op = value.getDefiningOp();
+    if (op && isCheap(op))
+      return note(op);
+    read(value, map);
+  }
+
+  void collectOperands(Operation *op, AffineMap map) {
+    if (isCheap(op))
       return;
-    if (auto broadcast = dyn_cast<BroadcastOp>(op))
-      return read(broadcast.getTile(), rowMap());
+    if (isa<BroadcastOp>(op))
+      return collectRepeated(op->getOperand(0), operandMap(op, map));
     for (Value operand : op->getOperands())
-      if (auto tile = dyn_cast<RankedTensorType>(operand.getType()); tile && tile.getRank() < domain.getRank())
-        read(operand, rowMap()); // one value a row of a tile.map
-      else
-        collect(operand);
+      collect(operand, inputMap(operand, operandMap(op, map)));
   }
 
   /// Users stand before what they read, so that erasing in this order leaves no use.
@@ -158,50 +190,68 @@ private:
   }
 
   void read(Value value, AffineMap map) {
-    if (llvm::is_contained(inputs, value))
-      return;
-    inputs.push_back(value);
-    inputMaps.push_back(map);
+    if (!llvm::is_contained(inputs, Access(value, map)))
+      inputs.emplace_back(value, map);
   }
 
-  /// The scalar at the current place of `value`, which is an input, inlined, or a scalar already.
-  Value element(ImplicitLocOpBuilder &inner, Value value, IRMapping &scalars) {
+  /// The scalar code of the whole nest: what it yields.
+  SmallVector<Value> element(ImplicitLocOpBuilder &inner, ValueRange arguments) {
+    scalars.clear();
+    for (auto [input, argument] : llvm::zip(inputs, arguments))
+      scalars[input] = argument;
+    if (!fold)
+      return {emit(inner, root, identity())};
+    Value x = at(inner, fold->tile(), identity());
+    inner.setLoc(root->getLoc());
+    return fold->step(inner, arguments.drop_front(inputs.size()), x);
+  }
+
+  /// The scalar at a place of `value`, which is an input, inlined, or a scalar already.
+  Value at(ImplicitLocOpBuilder &inner, Value value, AffineMap map) {
     if (!isTile(value))
       return value;
-    if (Value known = scalars.lookupOrNull(value))
+    Value &known = scalars[Access(value, map)];
+    if (known)
       return known;
-    Value result = emit(inner, value.getDefiningOp(), scalars);
-    scalars.map(value, result);
-    return result;
+    Value result = emit(inner, value.getDefiningOp(), map);
+    return scalars[Access(value, map)] = result;
   }
 
-  Value index(ImplicitLocOpBuilder &inner, int64_t dim, Value start) {
-    Value i = arith::IndexCastOp::create(inner, inner.getI64Type(), linalg::IndexOp::create(inner, dim));
-    return arith::AddIOp::create(inner, start, i);
+  /// `start` + the index along an axis of a place, as an integer of `type`.
+  Value index(ImplicitLocOpBuilder &inner, AffineMap map, int64_t axis, Type type, Value start = {}) {
+    auto dim = dyn_cast<AffineDimExpr>(map.getResult(axis));
+    Value i = dim ? linalg::IndexOp::create(inner, dim.getPosition()).getResult() : arith::ConstantIndexOp::create(inner, 0).getResult();
+    i = arith::IndexCastOp::create(inner, type, i);
+    return start ? arith::AddIOp::create(inner, start, i).getResult() : i;
   }
 
   /// The scalar code of one element of an elementwise op.
-  Value emit(ImplicitLocOpBuilder &inner, Operation *op, IRMapping &scalars) {
+  Value emit(ImplicitLocOpBuilder &inner, Operation *op, AffineMap map) {
     inner.setLoc(op->getLoc());
+    Type type = getElementTypeOrSelf(op->getResult(0).getType());
     if (isSplat(op))
       return splatElement(inner, op);
-    if (auto broadcast = dyn_cast<BroadcastOp>(op))
-      return scalars.lookup(broadcast.getTile());
+    if (isa<IotaOp>(op))
+      return index(inner, map, 0, type);
+    AffineMap from = operandMap(op, map);
+    if (isa<BroadcastOp, TransposeOp>(op))
+      return at(inner, op->getOperand(0), from);
+    Type i64 = inner.getI64Type();
     if (auto mask = dyn_cast<MaskOp>(op))
-      return inlineRegion(inner, mask.getBody(), {index(inner, 0, mask.getRows()), index(inner, 1, mask.getCols())});
-    if (auto map = dyn_cast<MapOp>(op)) {
+      return inlineRegion(inner, mask.getBody(), {index(inner, map, 0, i64, mask.getRows()), index(inner, map, 1, i64, mask.getCols())});
+    if (auto code = dyn_cast<MapOp>(op)) {
       SmallVector<Value> arguments;
-      for (Value input : map.getInputs())
-        arguments.push_back(element(inner, input, scalars));
-      arguments.push_back(index(inner, 0, map.getRows()));
-      if (Value cols = map.getCols())
-        arguments.push_back(index(inner, 1, cols));
-      return inlineRegion(inner, map.getBody(), arguments);
+      for (Value input : code.getInputs())
+        arguments.push_back(at(inner, input, inputMap(input, from)));
+      arguments.push_back(index(inner, map, 0, i64, code.getRows()));
+      if (Value cols = code.getCols())
+        arguments.push_back(index(inner, map, 1, i64, cols));
+      return inlineRegion(inner, code.getBody(), arguments);
     }
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(element(inner, operand, scalars));
-    OperationState state(op->getLoc(), op->getName(), operands, getElementTypeOrSelf(op->getResult(0).getType()));
+      operands.push_back(at(inner, operand, from));
+    OperationState state(op->getLoc(), op->getName(), operands, type);
     state.propertiesAttr = op->getPropertiesAsAttribute();
     return inner.create(state)->getResult(0);
   }
@@ -210,7 +260,7 @@ private:
   /// it.
   Value elementwiseOutput() {
     Value best;
-    for (auto [input, map] : llvm::zip_equal(inputs, inputMaps)) {
+    for (auto [input, map] : inputs) {
       if (input.getType() != domain || !map.isIdentity())
         continue;
       auto argument = dyn_cast<BlockArgument>(input);
@@ -232,23 +282,13 @@ private:
     });
   }
 
-  Value reduceStart(ReduceOp reduce) {
-    auto type = cast<RankedTensorType>(reduce.getResult().getType());
-    auto element = cast<FloatType>(type.getElementType());
-    // NaN is the identity of maxnum: a row of NaNs alone stays NaN.
-    APFloat start =
-        reduce.getKind() == ReduceKind::Add ? APFloat::getZero(element.getFloatSemantics()) : APFloat::getNaN(element.getFloatSemantics());
-    Value scalar = arith::ConstantOp::create(b, b.getFloatAttr(element, start));
-    Value empty = tensor::EmptyOp::create(b, type.getShape(), element);
-    return linalg::FillOp::create(b, scalar, empty).getResult(0);
-  }
-
   Operation *root;
   ImplicitLocOpBuilder b;
+  std::optional<AxisFold> fold;
   RankedTensorType domain;
-  SmallVector<Value> inputs;
-  SmallVector<AffineMap> inputMaps;
+  SmallVector<Access> inputs;
   SmallVector<Operation *> inlined;
+  DenseMap<Access, Value> scalars; ///< of the element that is being emitted
 };
 
 /// A splat that loops, branches or other ops use: filled anew at each use, since the buffer may be written.
@@ -281,9 +321,9 @@ struct CpuFuseElementwisePass : tegula::impl::CpuFuseElementwisePassBase<CpuFuse
         return WalkResult::skip();
       if (isSplat(op))
         splats.push_back(op);
-      else if (isElementwise(op) || isa<ReduceOp>(op))
+      else if (isElementwise(op) || isa<ReduceOp, CombineOp>(op))
         ops.push_back(op);
-      return isa<MaskOp, MapOp>(op) ? WalkResult::skip() : WalkResult::advance();
+      return isa<MaskOp, MapOp, CombineOp>(op) ? WalkResult::skip() : WalkResult::advance();
     });
     llvm::for_each(ops, hoist);
     // Users first: what is left of their producers has a user of another kind, or several.

@@ -5,6 +5,7 @@
 #include "passes/cpu/CpuManifest.h"
 #include "passes/cpu/CpuPasses.h"
 #include "passes/cpu/LowerMemory.h"
+#include "passes/cpu/LowerReports.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -14,6 +15,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace tegula {
@@ -69,17 +72,29 @@ struct LowerDot : OpRewritePattern<DotOp> {
     rewriter.replaceOpWithNewOp<linalg::GenericOp>(op, type, ValueRange{lhs, rhs}, acc, maps,
                                                    ArrayRef{IteratorType::parallel, IteratorType::reduction, IteratorType::parallel},
                                                    [](OpBuilder &b, Location loc, ValueRange args) {
-                                                     Value product = arith::MulFOp::create(b, loc, args[0], args[1]);
-                                                     Value sum = arith::AddFOp::create(b, loc, args[2], product);
-                                                     linalg::YieldOp::create(b, loc, sum);
+                                                     linalg::YieldOp::create(b, loc, multiplyAdd(b, loc, args[0], args[1], args[2]));
                                                    });
     return success();
   }
 
 private:
+  static Value multiplyAdd(OpBuilder &b, Location loc, Value x, Value y, Value acc) {
+    if (isa<FloatType>(acc.getType()))
+      return arith::AddFOp::create(b, loc, acc, arith::MulFOp::create(b, loc, x, y));
+    return arith::AddIOp::create(b, loc, acc, arith::MulIOp::create(b, loc, x, y));
+  }
+
+  /// A tile or an element in the type of the result.
+  static Value extend(OpBuilder &b, Location loc, Value x, Type type) {
+    if (x.getType() == type)
+      return x;
+    if (isa<FloatType>(getElementTypeOrSelf(type)))
+      return arith::ExtFOp::create(b, loc, type, x);
+    return arith::ExtSIOp::create(b, loc, type, x);
+  }
+
   static Value widen(OpBuilder &b, Location loc, Value tile, Type element) {
-    auto type = cast<RankedTensorType>(tile.getType());
-    return type.getElementType() == element ? tile : arith::ExtFOp::create(b, loc, type.clone(element), tile).getResult();
+    return extend(b, loc, tile, cast<RankedTensorType>(tile.getType()).clone(element));
   }
 
   static Value widenTransposed(OpBuilder &b, Location loc, Value tile, Type element) {
@@ -92,12 +107,72 @@ private:
     using utils::IteratorType;
     auto generic = linalg::GenericOp::create(b, loc, result, tile, empty, maps, ArrayRef{IteratorType::parallel, IteratorType::parallel},
                                              [&](OpBuilder &nested, Location loc, ValueRange args) {
-                                               Value x = args[0];
-                                               if (x.getType() != element)
-                                                 x = arith::ExtFOp::create(nested, loc, element, x);
-                                               linalg::YieldOp::create(nested, loc, x);
+                                               linalg::YieldOp::create(nested, loc, extend(nested, loc, args[0], element));
                                              });
     return generic.getResult(0);
+  }
+};
+
+/// Running sums: a loop along the axis, which carries the sum, in loops over the others.
+struct LowerCumsum : OpRewritePattern<CumsumOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(CumsumOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    RankedTensorType type = op.getTile().getType();
+    Type element = type.getElementType();
+    auto axis = static_cast<unsigned>(op.getAxis());
+    Value zero = arith::ConstantIndexOp::create(b, 0), one = arith::ConstantIndexOp::create(b, 1);
+    Value none = arith::ConstantOp::create(b, b.getZeroAttr(element));
+    Value buffer = memref::AllocOp::create(b, MemRefType::get(type.getShape(), element));
+    SmallVector<Value> upper;
+    for (auto [other, size] : llvm::enumerate(type.getShape()))
+      if (other != axis)
+        upper.push_back(arith::ConstantIndexOp::create(b, size));
+    Value length = arith::ConstantIndexOp::create(b, type.getDimSize(axis));
+    SmallVector<Value> lower(upper.size(), zero), steps(upper.size(), one);
+    auto sumAlong = [&](OpBuilder &nested, Location loc, ValueRange others) {
+      scf::ForOp::create(nested, loc, zero, length, one, none, [&](OpBuilder &inner, Location loc, Value x, ValueRange carried) {
+        SmallVector<Value> place(others);
+        place.insert(place.begin() + axis, x);
+        Value next = tensor::ExtractOp::create(inner, loc, op.getTile(), place);
+        Value sum = isa<FloatType>(element) ? arith::AddFOp::create(inner, loc, carried[0], next).getResult()
+                                            : arith::AddIOp::create(inner, loc, carried[0], next).getResult();
+        memref::StoreOp::create(inner, loc, sum, buffer, place);
+        scf::YieldOp::create(inner, loc, sum);
+      });
+    };
+    scf::buildLoopNest(b, b.getLoc(), lower, upper, steps, sumAlong);
+    rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(op, type, buffer, /*restrict=*/true, /*writable=*/true);
+    return success();
+  }
+};
+
+/// A copy that is seen under the other shape.
+struct LowerReshape : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    RankedTensorType from = op.getTile().getType(), to = op.getResult().getType();
+    Value buffer = memref::AllocOp::create(b, MemRefType::get(from.getShape(), from.getElementType()));
+    bufferization::MaterializeInDestinationOp::create(b, TypeRange(), op.getTile(), buffer, /*restrict=*/true, /*writable=*/true);
+    Value view = memref::ReinterpretCastOp::create(b, MemRefType::get(to.getShape(), to.getElementType()), buffer, /*offset=*/0, to.getShape(),
+                                                   computeStrides(to.getShape()));
+    rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(op, to, view, /*restrict=*/true, /*writable=*/true);
+    return success();
+  }
+};
+
+struct LowerAny : OpRewritePattern<AnyOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(AnyOp op, PatternRewriter &rewriter) const override {
+    Value flags = op.getFlags();
+    while (isa<RankedTensorType>(flags.getType()))
+      flags = ReduceOp::create(rewriter, op.getLoc(), ReduceKind::Or, flags);
+    rewriter.replaceOp(op, flags);
+    return success();
   }
 };
 
@@ -166,8 +241,9 @@ struct CpuLowerTilesPass : tegula::impl::CpuLowerTilesPassBase<CpuLowerTilesPass
       if (failed(function) || failed(expandGrid(*function)))
         return signalPassFailure();
       RewritePatternSet patterns(&getContext());
-      patterns.add<LowerForBlocks, LowerDot>(&getContext());
+      patterns.add<LowerForBlocks, LowerDot, LowerCumsum, LowerReshape, LowerAny>(&getContext());
       populateLowerMemoryPatterns(patterns);
+      populateLowerReportPatterns(patterns);
       walkAndApplyPatterns(*function, std::move(patterns));
     }
   }

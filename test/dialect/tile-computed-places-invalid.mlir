@@ -34,7 +34,7 @@ func.func @lanes(%x: memref<?xf32>, %i: tensor<4xi64>) {
 // -----
 
 func.func @index(%x: memref<?xf32>, %i: tensor<8xi32>) {
-  // expected-error@+1 {{operand #1 must be variadic of 64-bit signless integer or ranked tensor of 64-bit signless integer values, but got 'tensor<8xi32>'}}
+  // expected-error@+1 {{operand #1 must be variadic of 64-bit signless integer or tile (ranked tensor of static shape) of 64-bit signless integer values, but got 'tensor<8xi32>'}}
   %r = tile.gather %x[%i] : memref<?xf32>, tensor<8xi32> -> tensor<8xf32>
   return
 }

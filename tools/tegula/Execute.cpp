@@ -35,6 +35,9 @@ llvm::Error tegula::tool::statusError(const rt::Status &status) {
   case rt::StatusCode::unavailable:
   case rt::StatusCode::outOfMemory:
     return lackingError(status.message());
+  case rt::StatusCode::assertionFailed:
+    return llvm::make_error<Failure>(ExitCode::checkFailed, status.message(),
+                                     /*rendered=*/true);
   case rt::StatusCode::driverError:
   case rt::StatusCode::internal:
     return fail(ExitCode::internal, status.message());

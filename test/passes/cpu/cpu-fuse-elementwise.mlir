@@ -72,3 +72,54 @@ func.func @loop(%x: tensor<4xbf16>, %n: index) -> tensor<4xf32> {
   }
   return %r : tensor<4xf32>
 }
+
+// -----
+
+// Broadcasts and transposes are maps on what is read, lane numbers are indices; one tile may be read at two places.
+// CHECK-DAG: #[[SAME:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[TURNED:.*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-DAG: #[[COL:.*]] = affine_map<(d0, d1) -> (d1)>
+// CHECK-DAG: #[[UNIT:.*]] = affine_map<(d0, d1) -> (d0, 0)>
+// CHECK-LABEL: func.func @maps(
+// CHECK-SAME: %[[X:.*]]: tensor<4x4xf32>, %[[R:.*]]: tensor<4xf32>, %[[C:.*]]: tensor<4x1xf32>)
+// CHECK: linalg.generic {indexing_maps = [#[[SAME]], #[[TURNED]], #[[COL]], #[[UNIT]], #[[SAME]]]
+// CHECK-SAME: ins(%[[X]], %[[X]], %[[R]], %[[C]] :
+// CHECK: %[[I:.*]] = linalg.index 1
+// CHECK: arith.index_cast %[[I]] : index to i32
+// CHECK-NOT: tile.
+func.func @maps(%x: tensor<4x4xf32>, %r: tensor<4xf32>, %c: tensor<4x1xf32>) -> tensor<4x4xf32> {
+  %t = tile.transpose %x permutation [1, 0] : tensor<4x4xf32> -> tensor<4x4xf32>
+  %a = arith.addf %x, %t : tensor<4x4xf32>
+  %cols = tile.broadcast %r axes [1] : tensor<4xf32> -> tensor<4x4xf32>
+  %b = arith.mulf %a, %cols : tensor<4x4xf32>
+  %rows = tile.broadcast %c axes [0, 1] : tensor<4x1xf32> -> tensor<4x4xf32>
+  %d = arith.subf %b, %rows : tensor<4x4xf32>
+  %lanes = tile.iota : tensor<4xi32>
+  %j = tile.broadcast %lanes axes [1] : tensor<4xi32> -> tensor<4x4xi32>
+  %f = arith.sitofp %j : tensor<4x4xi32> to tensor<4x4xf32>
+  %e = arith.divf %d, %f : tensor<4x4xf32>
+  return %e : tensor<4x4xf32>
+}
+
+// -----
+
+// Along another axis, to a scalar, and by a function; argmax carries the largest element and its place.
+// CHECK-LABEL: func.func @axes(
+// CHECK: %[[SUM:.*]] = linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]} ins(%{{.*}} : tensor<4x8xi32>) outs(%{{.*}} : tensor<8xi32>)
+// CHECK: arith.addi
+// CHECK: %[[BEST:.*]]:2 = linalg.generic {{.*}} iterator_types = ["reduction"]} ins(%[[SUM]] : {{.*}}) outs(%{{.*}}, %{{.*}} : tensor<i32>, tensor<i32>)
+// CHECK: arith.cmpi sgt
+// CHECK: %[[PLACE:.*]] = tensor.extract %[[BEST]]#1[]
+// CHECK: linalg.fill ins(%[[INIT:.*]] : i32)
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction"]}
+// CHECK: arith.muli
+func.func @axes(%x: tensor<4x8xi32>, %init: i32) -> (i32, i32) {
+  %sum = tile.reduce add %x axis 0 : tensor<4x8xi32> -> tensor<8xi32>
+  %place = tile.reduce argmax %sum : tensor<8xi32> -> i32
+  %product = tile.combine %sum init %init axis 0 {
+  ^bb0(%a: i32, %b: i32):
+    %c = arith.muli %a, %b : i32
+    tile.yield %c : i32
+  } : tensor<8xi32> -> i32
+  return %place, %product : i32, i32
+}

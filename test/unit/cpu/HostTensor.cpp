@@ -42,9 +42,9 @@ static double decode(uint64_t bits, ElementType type) {
   if (type == ElementType::f64)
     return std::bit_cast<double>(bits);
   unsigned width = 8 * rt::elementSize(type);
-  llvm::APInt integer(width, bits);
+  llvm::APInt integer = llvm::APInt(64, bits).trunc(width);
   if (!rt::isFloat(type))
-    return type == ElementType::boolean || type == ElementType::u8 ? integer.getZExtValue() : integer.getSExtValue();
+    return integer.roundToDouble(/*isSigned=*/type != ElementType::boolean && type != ElementType::u8);
   llvm::APFloat number(semantics(type), integer);
   bool losesInfo;
   number.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);

@@ -1,6 +1,6 @@
 // One tile op or one idea of the CPU target at a time, as numbers.
 #include "test/unit/cpu/CompileTile.h"
-#include "test/unit/cpu/HostTensor.h"
+#include "test/unit/cpu/KernelText.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
@@ -13,24 +13,6 @@ using rt::ElementType;
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Runs `kernel` on the tensors given by name.
-rt::Status call(const CpuKernel &kernel, std::initializer_list<std::pair<const char *, HostTensor *>> tensors) {
-  rt::Arguments arguments = kernel.arguments();
-  for (auto [name, tensor] : tensors)
-    if (rt::Status status = arguments.set(name, tensor->view()); !status.ok())
-      return status;
-  return kernel.run(arguments);
-}
-
-/// An argument of a kernel: a tensor of one or two run-time extents.
-std::string argument(const std::string &name, const std::string &type, const std::string &dims, const std::string &role) {
-  bool vector = dims.find(',') == std::string::npos;
-  return "%" + name + ": " + (vector ? "memref<?x" + type + ", strided<[?]>>" : "memref<?x?x" + type + ", strided<[?, ?]>>") +
-         " {tile.name = \"" + name + "\", tile.dims = [" + dims + "], tile.role = \"" + role + "\"}";
-}
-
-std::string dim(const std::string &name) { return "%" + name + ": i64 {tile.dim = \"" + name + "\"}"; }
 
 /// `y = body(x)` on one tile of 4 elements; `x` and `y` are vectors of N elements.
 std::unique_ptr<CpuKernel> elementwise(const std::string &from, const std::string &to, const std::string &body) {
