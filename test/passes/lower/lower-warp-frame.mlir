@@ -18,7 +18,7 @@
 // CHECK-SAME: name = "frame"
 // CHECK-SAME: requires = [{expr = "(== M 4)", place = "x.tg:1:1", text = "M == 4"}]
 // CHECK-SAME: scalars = [{name = "flag", type = "bool"}]
-// CHECK-SAME: schedule = {block_m = 64 : i64, block_n = 16 : i64, consumer_registers = 0 : i64, consumers = 1 : i64, form = "direct"
+// CHECK-SAME: schedule = {block_m = 64 : i64, block_n = 16 : i64, consumers = 1 : i64, form = "direct"
 // CHECK-SAME: shared_bytes = 0 : i64
 // CHECK-SAME: signature = ["unused", "o", "flag"]
 // CHECK-SAME: tensors = [{dims = ["H", 16], name = "unused", role = "in", type = "f16"}, {dims = ["(+ M 1)", 16], name = "o", role = "out", type = "f16"}]
