@@ -62,7 +62,7 @@ private:
                 SmallVectorImpl<Value> &next);
   void emitIf(const Statement &s);
   void emitPrint(const Statement &s);
-  Value storeMask(const Statement &s, bool limited);
+  Value storeMask(const Statement &s);
 
   // Values.
   const Emitted &emit(const Term &v);
@@ -80,6 +80,7 @@ private:
   Value loadBox(const Term &v);
   Value gather(const Term &v);
   Value lookUp(const Term &v);
+  Value usedLanes(const Term &where, const Place &place);
   Value readBool(ElemType elem, Value memory);
   Value writeBool(ElemType elem, Value value);
   Emitted emitReduce(const Term &v);
@@ -498,6 +499,18 @@ Value ProgramEmitter::lookUp(const Term &v) {
                                  emitScalar(*v.args[0]));
 }
 
+/// The `where` of a load, whose own bounds count where the place has none.
+Value ProgramEmitter::usedLanes(const Term &where, const Place &place) {
+  ArrayRef<int64_t> shape = place.type.shape;
+  if (where.type.isScalar())
+    return splat(emitScalar(where), shape);
+  Value used = emitTile(where);
+  for (auto [axis, bound] : llvm::enumerate(where.type.bounds))
+    if (bound && !place.type.bounds[axis])
+      used = both(used, inBound(bound, axis, shape));
+  return used;
+}
+
 Value ProgramEmitter::loadBox(const Term &v) {
   const Place &place = *v.place;
   Value memory = values.tensors[place.tensor];
@@ -520,12 +533,8 @@ Value ProgramEmitter::loadBox(const Term &v) {
   for (auto [axis, bound] : llvm::enumerate(place.type.bounds))
     if (bound && (!isZero || (place.boundByValue >> axis & 1)))
       kept = both(kept, inBound(bound, axis, place.type.shape));
-  if (v.args.size() > 1) {
-    const Term &where = *v.args[1];
-    kept = both(kept, where.type.isScalar()
-                          ? splat(emitScalar(where), place.type.shape)
-                          : emitTile(where));
-  }
+  if (v.args.size() > 1)
+    kept = both(kept, usedLanes(*v.args[1], place));
   if (!kept)
     return box;
   return arith::SelectOp::create(b, loc, kept, box,
@@ -552,11 +561,8 @@ Value ProgramEmitter::gather(const Term &v) {
   Value fill;
   if (!v.args.empty())
     fill = writeBool(v.type.elem, emitScalar(*v.args[0]));
-  if (v.args.size() > 1) {
-    const Term &where = *v.args[1];
-    mask = both(mask, where.type.isScalar() ? splat(emitScalar(where), shape)
-                                            : emitTile(where));
-  }
+  if (v.args.size() > 1)
+    mask = both(mask, usedLanes(*v.args[1], place));
   auto type = RankedTensorType::get(
       shape, cast<MemRefType>(memory.getType()).getElementType());
   return readBool(v.type.elem, tile::GatherOp::create(b, loc, type, memory,
@@ -806,20 +812,23 @@ void ProgramEmitter::emitStatement(const Statement &s) {
   }
 }
 
-/// Which lanes are written, or null where all are. `limited`: the store itself
-/// drops what is past memory's extent along the place's slices.
-Value ProgramEmitter::storeMask(const Statement &s, bool limited) {
+/// Which lanes are written, or null where all are. Memory drops what is past
+/// its extent.
+Value ProgramEmitter::storeMask(const Statement &s) {
   const TileType &place = s.place->type;
-  const TileType &value = s.value->type;
   Value mask;
   for (unsigned axis = 0; axis < place.rank(); ++axis) {
     const Bound &own = place.bounds[axis];
-    bool byValue = s.place->boundByValue >> axis & 1;
-    if (own && (byValue || !limited))
+    if (own && (s.place->boundByValue >> axis & 1))
       mask = both(mask, inBound(own, axis, place.shape));
-    const Bound &other = value.isTile() ? value.bounds[axis] : Bound();
-    if (other && other != own)
-      mask = both(mask, inBound(other, axis, place.shape));
+    Bound last = own;
+    for (const Term *tile : {s.value, s.condition}) {
+      if (!tile || tile->type.isScalar() || !tile->type.bounds[axis] ||
+          tile->type.bounds[axis] == last)
+        continue;
+      last = tile->type.bounds[axis];
+      mask = both(mask, inBound(last, axis, place.shape));
+    }
   }
   if (!s.condition)
     return mask;
@@ -837,7 +846,7 @@ void ProgramEmitter::emitStore(const Statement &s) {
     tile::ScatterOp::create(b, loc, value, memory, scalarIndices(place), mask);
     return;
   }
-  Value mask = storeMask(s, /*limited=*/true);
+  Value mask = storeMask(s);
   if (place.kind == Place::Gather) {
     tile::ScatterOp::create(b, loc, value, memory, tileIndices(place), mask);
     return;
@@ -861,7 +870,7 @@ void ProgramEmitter::emitAtomic(const Statement &s) {
   }
   Value value = emitTile(*s.value);
   tile::AtomicAddOp::create(b, loc, value, memory, tileIndices(place),
-                            storeMask(s, /*limited=*/true));
+                            storeMask(s));
 }
 
 /// The body of a loop: the values that it carries on.

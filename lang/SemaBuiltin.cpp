@@ -787,7 +787,8 @@ const Term *KernelSema::typeReduction(const ast::Expr &e,
   Term value = node(Term::Reduce, type, e.range, {tile});
   value.reduction = reduction;
   value.axis = *axis;
-  if (reduction != TileReduction::All)
+  // The others give no 0 where the reduced axis has no lanes.
+  if (reduction == TileReduction::Sum || reduction == TileReduction::Any)
     value.zeroPast = zeroPast;
   return add(std::move(value));
 }

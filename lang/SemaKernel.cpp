@@ -345,8 +345,8 @@ void KernelSema::typeWrite(const ast::Stmt &stmt) {
       return true;
     bool ok = tile->type.rank() == place->type.rank();
     for (unsigned axis = 0; ok && axis < tile->type.rank(); ++axis)
-      ok = tile->type.shape[axis] == 1 ||
-           tile->type.shape[axis] == place->type.shape[axis];
+      ok = tile->type.shape[axis] == place->type.shape[axis] ||
+           (tile->type.shape[axis] == 1 && !tile->type.bounds[axis]);
     if (!ok)
       report(written.range, "the place takes " + describe(place->type) +
                                 ", but this is " + describe(*tile));
