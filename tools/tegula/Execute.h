@@ -32,9 +32,10 @@ struct Execution {
 class Executable {
 public:
   virtual ~Executable() = default;
-  /// Computes the outputs of `problem`. `runs` timed launches; 0: as many as
-  /// are worth it. Errors: arguments that the kernel refuses (exit code 1), a
-  /// lack of memory (4), faults of the kernel (70).
+  /// Computes the outputs of `problem`. `runs` timed launches, each on the same
+  /// input; 0: as many as are worth it, of a kernel that prints one. Errors:
+  /// arguments that the kernel refuses (exit code 1), an assertion that fails
+  /// (3), a lack of memory (4), faults of the kernel (70).
   virtual llvm::Expected<Execution> run(Problem &problem, int runs) = 0;
   /// Warnings and remarks of the compilation.
   std::string diagnostics;

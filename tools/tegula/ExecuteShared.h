@@ -18,4 +18,10 @@ llvm::Error statusError(const rt::Status &status);
 llvm::Error setArguments(Problem &problem, rt::Arguments &arguments,
                          llvm::function_ref<void *(unsigned)> dataOf);
 
+/// The tensors that the item reads and writes in place.
+std::vector<unsigned> tensorsInPlace(const lang::Item &item);
+
+/// Whether a run of the item prints.
+bool isTalking(const lang::Item &item);
+
 } // namespace tegula::tool

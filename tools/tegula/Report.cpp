@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace tegula;
 using namespace tegula::tool;
@@ -71,8 +72,11 @@ struct Times {
 };
 } // namespace
 
+/// NaN where nothing is known.
 static double teraflops(const RunReport &report, const Times &times) {
-  return times.median > 0 ? report.flops / times.median * 1e-9 : 0;
+  if (!report.flops)
+    return std::numeric_limits<double>::quiet_NaN();
+  return times.median > 0 ? *report.flops / times.median * 1e-9 : 0;
 }
 
 /// "form=pipelined block_m=128 ..." of the schedule's JSON text.
@@ -119,11 +123,12 @@ void tegula::tool::printText(const RunReport &report, llvm::raw_ostream &os) {
   os << "  schedule " << scheduleText(report.execution.schedule) << '\n';
   if (!report.execution.reason.empty())
     os << "           not pipelined: " << report.execution.reason << '\n';
-  os << llvm::format("  time     %.4g ms (%.4g to %.4g, %zu runs), "
-                     "%.4g TFLOP/s\n",
+  os << llvm::format("  time     %.4g ms (%.4g to %.4g, %zu runs)",
                      times.median, times.least, times.largest,
-                     report.execution.milliseconds.size(),
-                     teraflops(report, times));
+                     report.execution.milliseconds.size());
+  if (report.flops)
+    os << llvm::format(", %.4g TFLOP/s", teraflops(report, times));
+  os << '\n';
   bool checked = llvm::any_of(
       report.outputs, [](const OutputReport &o) { return bool(o.check); });
   if (checked)
@@ -205,7 +210,7 @@ void tegula::tool::printJson(const RunReport &report, llvm::raw_ostream &os) {
                     static_cast<int64_t>(report.execution.milliseconds.size()));
     });
     number(out, "tflops", teraflops(report, times));
-    out.attribute("flops", report.flops);
+    number(out, "flops", report.flops.value_or(teraflops(report, times)));
     out.attribute("bytes", report.bytes);
   });
   os << '\n';

@@ -23,8 +23,9 @@ struct RunReport {
   std::string item, target;
   Execution execution;
   std::vector<OutputReport> outputs;
-  /// Of the forward pass, for the pairs of query and key that the mask leaves.
-  double flops = 0;
+  /// Of the forward pass, for the pairs of query and key that the mask leaves;
+  /// none is known of a kernel.
+  std::optional<double> flops;
   int64_t bytes = 0;
   /// "B=1 H=8 ...", for people.
   std::string problemText;

@@ -17,17 +17,41 @@
 using namespace tegula;
 using namespace tegula::tool;
 
+/// Whether the item writes a tensor.
+static bool isWritten(const lang::Item &item, unsigned tensor) {
+  return item.tensors[tensor].role != lang::Role::Input &&
+         llvm::any_of(item.signature, [&](const lang::Argument &argument) {
+           return argument.isTensor && argument.number == tensor;
+         });
+}
+
 /// `--out` names outputs of the item.
 static llvm::Error checkOutputNames(const lang::Item &item,
                                     const Pairs &outputs) {
   for (const auto &[name, path] : outputs) {
     int tensor = item.findTensor(name);
-    if (llvm::none_of(item.outputs, [&](const lang::Output &output) {
-          return static_cast<int>(output.tensor) == tensor;
-        }))
+    if (tensor < 0 || !isWritten(item, tensor))
       return usageError("--out " + name + ": `" + item.name +
                         "` has no such output");
   }
+  return llvm::Error::success();
+}
+
+/// What only attention items know.
+static llvm::Error checkKernelOptions(const RunOptions &options,
+                                      const lang::Item &item) {
+  if (!item.program)
+    return llvm::Error::success();
+  std::string isKernel = ": `" + item.name + "` is a kernel";
+  if (options.check)
+    return usageError("--check" + isKernel +
+                      ", and no dense reference is known of one; compare what "
+                      "--out writes");
+  if (options.logitOffset != 0)
+    return usageError("--logit-offset" + isKernel + ", which has no scores");
+  if (options.layout != Layout::bhsd)
+    return usageError("--layout bshd" + isKernel +
+                      ", whose axes mean nothing to the tool");
   return llvm::Error::success();
 }
 
@@ -84,12 +108,14 @@ static void describe(const Problem &problem, Layout layout, RunReport &report) {
     report.sizes.emplace_back(dim.name, value);
     report.problemText += dim.name + "=" + std::to_string(value) + " ";
   }
-  const Tensor &q = problem.tensors[problem.item->q.tensor];
-  report.problemText += elementTypeName(q.type());
-  report.problemText += layout == Layout::bhsd ? " bhsd" : " bshd";
   for (const lang::Argument &argument : problem.item->signature)
     if (argument.isTensor)
       report.bytes += problem.tensors[argument.number].sizeInBytes();
+  if (problem.item->program)
+    return;
+  const Tensor &q = problem.tensors[problem.item->q.tensor];
+  report.problemText += elementTypeName(q.type());
+  report.problemText += layout == Layout::bhsd ? " bhsd" : " bshd";
   report.flops = countFlops(problem);
 }
 
@@ -111,7 +137,7 @@ static void inspectOutputs(const Problem &problem, bool check,
       report.overrun.push_back(item.tensors[number].name);
       report.ok = false;
     }
-    if (item.tensors[number].role != lang::Role::Output)
+    if (item.tensors[number].role == lang::Role::Input)
       continue;
     OutputReport output;
     output.name = item.tensors[number].name;
@@ -150,6 +176,8 @@ llvm::Error tegula::tool::runRun(const RunOptions &options) {
     return program.takeError();
   const lang::Item &item = (*program)->item();
   if (llvm::Error error = checkOutputNames(item, options.outputs))
+    return error;
+  if (llvm::Error error = checkKernelOptions(options, item))
     return error;
   auto problem =
       setUp(**program, {options.sizes, options.layout, options.arguments,

@@ -281,7 +281,7 @@ static void collectValues(const Problem &problem, const lang::Expr &expr,
 
 llvm::Error Setup::checkRequirements() {
   int64_t heads = problem.dim("H"), keyHeads = problem.dim("G");
-  if (keyHeads == 0 ? heads != 0 : heads % keyHeads != 0)
+  if (!item.program && (keyHeads == 0 ? heads != 0 : heads % keyHeads != 0))
     return userError("expected H (query heads) to be a multiple of G "
                      "(key/value heads), but got H = " +
                      Twine(heads) + ", G = " + Twine(keyHeads));
@@ -299,6 +299,8 @@ llvm::Error Setup::checkRequirements() {
 }
 
 bool Setup::isOperand(unsigned number) const {
+  if (item.program)
+    return false;
   return number == item.q.tensor || number == item.k.tensor ||
          number == item.v.tensor ||
          item.tensors[number].role == lang::Role::Output;
