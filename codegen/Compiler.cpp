@@ -8,6 +8,7 @@
 #include "lang/Lang.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
+#include "passes/attention/ChooseSchedule.h"
 #include "passes/cpu/CpuPasses.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -77,8 +78,16 @@ struct Compiler::Run {
       return fail(CompileStatus::Usage, "stage `" + stageName(last) + "` cannot be reached from stage `" + stageName(stage) + "`");
     if (request.target == "cpu" && last >= Stage::Warp && last <= Stage::Cubin)
       return fail(CompileStatus::Usage, "stage `" + stageName(last) + "` belongs to GPU targets, but the target is `cpu`");
-    if (!knownTarget() || !read())
+    schedule = request.schedule;
+    if (!knownTarget() || !read() || !advanceTo(last))
       return false;
+    if (stage == Stage::Cubin && (!takeSmallerSchedules() || !reportAssembler()))
+      return false;
+    result.text = text();
+    return true;
+  }
+
+  bool advanceTo(Stage last) {
     while (stage != last) {
       Stage next = last == Stage::Cpu && stage == Stage::Tile ? Stage::Cpu : static_cast<Stage>(static_cast<int>(stage) + 1);
       auto start = std::chrono::steady_clock::now();
@@ -86,12 +95,63 @@ struct Compiler::Run {
         return false;
       stage = next;
       std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - start;
-      result.times.push_back({stage, passed.count()});
+      addTime(passed.count());
       if (!dump())
         return false;
+      if (stage == Stage::Attention && last == Stage::Cubin && llvm::any_of(module->getOps<tile::KernelOp>(), [](tile::KernelOp kernel) {
+            return !kernel.getBody().getOps<tile::AttentionOp>().empty();
+          }))
+        problem = module->clone();
     }
-    result.text = text();
     return true;
+  }
+
+  /// A stage that a smaller schedule goes through again counts once.
+  void addTime(double milliseconds) {
+    auto known = llvm::find_if(result.times, [&](const StageTime &time) { return time.stage == stage; });
+    if (known != result.times.end())
+      known->milliseconds += milliseconds;
+    else
+      result.times.push_back({stage, milliseconds});
+  }
+
+  /// Where the machine code spills, compiles again under the next smaller schedule that the user leaves open, until one does not. What a register
+  /// holds is known to ptxas alone. Keeps the attempt that spills least.
+  bool takeSmallerSchedules() {
+    if (!problem || !slowness(result.assembler))
+      return true;
+    CompileResult best = result;
+    tile::ScheduleAttr first = chosen, bestSchedule = chosen;
+    size_t said = messages.size();
+    while (slowness(result.assembler)) {
+      std::optional<std::vector<std::string>> next = smallerSchedule(chosen, request.schedule);
+      if (!next)
+        break;
+      schedule = std::move(*next);
+      module = problem->clone();
+      stage = Stage::Attention;
+      if (!advanceTo(Stage::Cubin))
+        return false;
+      messages.resize(said); // the passes repeat themselves
+      if (slowness(result.assembler) < slowness(best.assembler))
+        best = result, bestSchedule = chosen;
+    }
+    auto times = result.times;
+    result = std::move(best);
+    result.times = std::move(times);
+    if (bestSchedule != first)
+      stream << "remark: the first schedule (" << brief(first) << ") does not fit the registers; took " << brief(bestSchedule) << "\n";
+    return true;
+  }
+
+  static std::string brief(tile::ScheduleAttr schedule) {
+    return llvm::formatv("{0}, block_n = {1}, q_stages = {2}", tile::stringifyForm(schedule.getForm()), schedule.getBlockN(), schedule.getQStages());
+  }
+
+  /// 0 for machine code as it should be; serialised matrix ops are worse than any spill.
+  static uint64_t slowness(const PtxasFacts &facts) {
+    bool serialised = llvm::any_of(facts.notes, [](const PtxasNote &note) { return note.serialises; });
+    return (uint64_t(serialised) << 32) + facts.spillStores;
   }
 
   bool knownTarget() {
@@ -124,7 +184,7 @@ struct Compiler::Run {
   bool advance(Stage next) {
     PipelineOptions options;
     options.target = request.target;
-    options.schedule = request.schedule;
+    options.schedule = schedule;
     PassManager pm(&context);
     switch (next) {
     case Stage::Source:
@@ -225,18 +285,20 @@ struct Compiler::Run {
                             static_cast<unsigned>(manifest.getInteger("ptx_version").value_or(0)), assembled.facts.registers,
                             assembled.facts.spillStores + assembled.facts.spillLoads});
     writeManifest();
-    reportAssembler(assembled.facts);
     return true;
   }
 
   /// Spills and matrix ops that wait for one another make the kernel slow: a warning where Tegula chose the schedule, a remark where the user did.
-  void reportAssembler(const PtxasFacts &facts) {
-    bool chosen = request.schedule.empty() && request.startFrom == Stage::Source;
-    StringRef severity = chosen ? "warning: " : "remark: ";
+  bool reportAssembler() {
+    const PtxasFacts &facts = result.assembler;
+    bool chosenFreely = request.schedule.empty() && request.startFrom == Stage::Source;
+    StringRef severity = chosenFreely ? "warning: " : "remark: ";
     for (const PtxasNote &note : facts.notes)
       stream << (note.serialises ? severity : "remark: ") << "ptxas: " << note.text << "\n";
     if (facts.spillStores)
-      stream << severity << "the kernel spills " << facts.spillStores << " bytes of registers\n";
+      stream << severity << "the kernel spills " << facts.spillStores << " bytes of registers"
+             << (chosenFreely && problem ? " under every schedule that was tried" : "") << "\n";
+    return true;
   }
 
   //===-- results ---------------------------------------------------------------------------------===//
@@ -249,7 +311,7 @@ struct Compiler::Run {
     module->walk([&](Operation *op) {
       auto schedule = op->getAttrOfType<tile::ScheduleAttr>("schedule");
       if (schedule)
-        result.form = tile::stringifyForm(schedule.getForm()).str();
+        result.form = tile::stringifyForm(schedule.getForm()).str(), chosen = schedule;
       return schedule ? WalkResult::interrupt() : WalkResult::advance();
     });
   }
@@ -313,6 +375,9 @@ struct Compiler::Run {
   lang::Diagnostics frontEnd;
   SourceMgrDiagnosticHandler handler;
   OwningOpRef<ModuleOp> module;
+  OwningOpRef<ModuleOp> problem;     ///< the module at stage attention, for another attempt
+  std::vector<std::string> schedule; ///< overrides of this attempt
+  tile::ScheduleAttr chosen;         ///< of this attempt
   llvm::json::Object manifest;
   std::string failedPass;
   Stage stage = Stage::Source;

@@ -210,6 +210,29 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
   return schedule;
 }
 
+std::optional<std::vector<std::string>> tegula::smallerSchedule(ScheduleAttr schedule, ArrayRef<std::string> overrides) {
+  auto isFree = [&](StringRef field) {
+    return llvm::none_of(overrides, [&](StringRef text) { return text.split('=').first.trim() == field; });
+  };
+  std::vector<std::string> next(overrides.begin(), overrides.end());
+  if (schedule.getForm() == Form::Pipelined) {
+    constexpr int64_t least = 16;
+    if (isFree("block_n") && schedule.getBlockN() > least)
+      next.push_back("block_n=" + std::to_string(std::max(schedule.getBlockN() / 2 / least * least, least)));
+    else if (overrides.empty())
+      next.push_back("form=direct");
+    else
+      return std::nullopt;
+    return next;
+  }
+  if (schedule.getForm() != Form::Direct || schedule.getQStages() == 0 || !isFree("q_stages"))
+    return std::nullopt;
+  if (isFree("form"))
+    next.push_back("form=direct");
+  next.push_back("q_stages=0");
+  return next;
+}
+
 namespace {
 struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseSchedulePass> {
   using ChooseSchedulePassBase::ChooseSchedulePassBase;

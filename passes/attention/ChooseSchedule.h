@@ -27,4 +27,8 @@ tile::ScheduleAttr chooseSchedule(mlir::MLIRContext *context, const AttentionSha
                                   llvm::ArrayRef<std::string> overrides,
                                   llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
+/// The overrides of the next schedule to try where machine code under `schedule` spills: half the keys a block, then `direct`, then a query tile in
+/// memory. Keeps what the user fixed, `overrides`; nothing where that leaves no smaller one.
+std::optional<std::vector<std::string>> smallerSchedule(tile::ScheduleAttr schedule, llvm::ArrayRef<std::string> overrides);
+
 } // namespace tegula
