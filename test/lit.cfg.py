@@ -1,7 +1,8 @@
 # lit configuration, for the build tree and for the bundle alike (their lit.site.cfg.py set the paths).
 #
 # Features: `cuda` (a GPU and its driver), `sm90` (it is a Hopper GPU), `ptxas`, `nvdisasm`, `compute-sanitizer`, `sanitize` (built with sanitizers),
-# `build-tree` (not the bundle), `ahead-of-time` (built where ptxas was). Substitutions: %source_dir, %binary_dir, %examples, %python, %ptxas, %nvdisasm, %compute-sanitizer.
+# `build-tree` (not the bundle), `ahead-of-time` (built where ptxas was), `full` (TEGULA_FULL is set). Substitutions: %source_dir, %binary_dir, %examples,
+# %python, %ptxas, %nvdisasm, %compute-sanitizer.
 # `tegula`, `tegula-opt`, FileCheck, not and split-file are found through PATH.
 import os
 import subprocess
@@ -41,6 +42,8 @@ config.substitutions += [
     ("%nvdisasm", config.nvdisasm or "nvdisasm-was-not-found"),
 ]
 
+if "TEGULA_FULL" in os.environ:
+    config.available_features.add("full")
 if os.path.exists(os.path.join(config.tegula_binary_dir, "build.ninja")):
     config.available_features.add("build-tree")
 if os.path.exists(os.path.join(config.tegula_tools_dir, "tegula-example-ahead-of-time")):

@@ -27,6 +27,8 @@ struct Case {
   /// Looks at the outputs, after the comparison with the reference; says what
   /// is wrong, or "".
   std::function<std::string(const tool::Problem &)> expect = nullptr;
+  /// The form that a launch on the GPU takes; empty: not looked at.
+  std::string form = {};
   /// Part of the default run; the rest needs --full.
   bool smoke = false;
 };
@@ -37,6 +39,9 @@ std::vector<Case> gridCases(tool::RunTarget target);
 /// Single problems with an answer known beforehand, after real failures of
 /// other systems.
 std::vector<Case> probeCases(tool::RunTarget target);
+
+/// Head dims, strides and addresses.
+std::vector<Case> shapeCases(tool::RunTarget target);
 
 /// A program for each thing that the language can say.
 std::vector<Case> languageCases(tool::RunTarget target);

@@ -115,7 +115,8 @@ private:
   std::string compile(const Case &c, const Program &program, bool only,
                       Kernel &kernel);
   std::string compare(const Case &c, const Problem &problem);
-  std::string runTwice(Executable &executable, Problem &problem);
+  std::string runTwice(const Case &c, Executable &executable,
+                       Problem &problem);
 
   const RunTarget target;
   std::map<std::string, std::unique_ptr<Program>> programs;
@@ -243,10 +244,15 @@ static std::vector<std::byte> outputBytes(const Problem &problem) {
 
 /// Runs over outputs full of NaN and over zeros: the results are bitwise equal,
 /// and nothing beside a tensor is written.
-std::string Runner::runTwice(Executable &executable, Problem &problem) {
+std::string Runner::runTwice(const Case &c, Executable &executable,
+                             Problem &problem) {
   auto execution = executable.run(problem, 1);
   if (!execution)
     return llvm::toString(execution.takeError());
+  if (target == RunTarget::cuda && !c.form.empty() &&
+      !llvm::StringRef(execution->schedule).contains(c.form))
+    return "expected the " + c.form + " kernel, but got " +
+           execution->schedule + " " + execution->reason;
   std::vector<std::byte> first = outputBytes(problem);
   for (auto [number, tensor] : llvm::enumerate(problem.item->tensors))
     if (tensor.role == lang::Role::Output)
@@ -298,7 +304,7 @@ std::string Runner::run(const Case &c) {
   Kernel &kernel = kernels[kernelKey(c)];
   if (!kernel.failure.empty())
     return kernel.failure;
-  if (std::string text = runTwice(*kernel.executable, *problem); !text.empty())
+  if (std::string text = runTwice(c, *kernel.executable, *problem); !text.empty())
     return text;
   if (std::string text = compare(c, *problem); !text.empty())
     return text;
@@ -308,7 +314,8 @@ std::string Runner::run(const Case &c) {
 static std::vector<Case> chooseCases(RunTarget target) {
   std::vector<Case> chosen;
   for (auto cases :
-       {gridCases(target), probeCases(target), languageCases(target)})
+       {gridCases(target), probeCases(target), shapeCases(target),
+        languageCases(target)})
     for (Case &c : cases)
       if ((full || c.smoke) && llvm::all_of(filters, [&](llvm::StringRef text) {
             return llvm::StringRef(c.name).contains(text);

@@ -135,7 +135,7 @@ llvm::Expected<Execution> CudaExecutable::run(Problem &problem, int runs) {
   rt::Arguments arguments = kernels->arguments();
   if (llvm::Error error = setArguments(problem, arguments, [&](unsigned n) {
         return static_cast<std::byte *>(buffers[n].data()) +
-               Tensor::guardBytes();
+               problem.tensors[n].dataOffset();
       }))
     return error;
 

@@ -37,21 +37,54 @@ llvm::Expected<Tensor> Tensor::create(ElementType type,
         llvm::MulOverflow(step, std::max<int64_t>(shape[axis], 1), step);
   }
   tensor.count = llvm::is_contained(shape, 0) ? 0 : step;
+  if (overflow)
+    return lackingError(tensor.what() + " does not fit into memory");
+  if (llvm::Error error = tensor.allocate(tensor.count))
+    return error;
+  return tensor;
+}
+
+llvm::Expected<Tensor> Tensor::createStrided(ElementType type,
+                                             llvm::ArrayRef<int64_t> shape,
+                                             llvm::ArrayRef<int64_t> strides,
+                                             int64_t shift) {
+  assert(shape.size() == strides.size() && "one stride for each axis");
+  Tensor tensor;
+  tensor.elementType = type;
+  tensor.extents.assign(shape.begin(), shape.end());
+  tensor.steps.assign(strides.begin(), strides.end());
+  tensor.count = 1;
+  int64_t before = 0, after = 0;
+  for (auto [extent, stride] : llvm::zip(shape, strides)) {
+    tensor.count *= extent;
+    int64_t reach = std::max<int64_t>(extent - 1, 0) * stride;
+    (reach < 0 ? before : after) += std::abs(reach);
+  }
+  tensor.origin = static_cast<int64_t>(llvm::alignTo(before, 16)) + shift;
+  if (llvm::Error error = tensor.allocate(tensor.origin + after + 1))
+    return error;
+  return tensor;
+}
+
+std::string Tensor::what() const {
+  return "a tensor of shape " + shapeText(extents) + " and type " +
+         std::string(elementTypeName(elementType));
+}
+
+llvm::Error Tensor::allocate(int64_t elements) {
   int64_t bytes = 0;
-  overflow |= llvm::MulOverflow(tensor.count, elementSize(type), bytes);
-  std::string what = ("a tensor of shape " + shapeText(shape) + " and type " +
-                      std::string(elementTypeName(type)));
-  if (overflow || bytes > (int64_t(1) << 46))
-    return lackingError(what + " does not fit into memory");
+  if (llvm::MulOverflow(elements, elementSize(elementType), bytes) ||
+      bytes > (int64_t(1) << 46))
+    return lackingError(what() + " does not fit into memory");
   try {
-    tensor.storage.assign(bytes + 2 * guard, std::byte{0});
+    storage.assign(bytes + 2 * guard, std::byte{0});
   } catch (const std::bad_alloc &) {
-    return lackingError(what + " needs " + llvm::Twine(bytes >> 20) +
+    return lackingError(what() + " needs " + llvm::Twine(bytes >> 20) +
                         " MiB of host memory, which could not be allocated");
   }
-  std::memset(tensor.storage.data(), int(guardByte), guard);
-  std::memset(tensor.storage.data() + guard + bytes, int(guardByte), guard);
-  return tensor;
+  std::memset(storage.data(), int(guardByte), guard);
+  std::memset(storage.data() + guard + bytes, int(guardByte), guard);
+  return llvm::Error::success();
 }
 
 llvm::Expected<Tensor> Tensor::create(ElementType type,

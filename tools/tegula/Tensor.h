@@ -37,6 +37,13 @@ public:
   static llvm::Expected<Tensor> create(ElementType type,
                                        llvm::ArrayRef<int64_t> shape);
 
+  /// Any strides: negative, 0, or with gaps, which are zeroed and not watched.
+  /// The first element lies `shift` elements past a multiple of 16 of them.
+  static llvm::Expected<Tensor> createStrided(ElementType type,
+                                              llvm::ArrayRef<int64_t> shape,
+                                              llvm::ArrayRef<int64_t> strides,
+                                              int64_t shift = 0);
+
   ElementType type() const { return elementType; }
   llvm::ArrayRef<int64_t> shape() const { return extents; }
   /// In elements.
@@ -44,11 +51,14 @@ public:
   int64_t size() const { return count; }
   int64_t sizeInBytes() const { return count * elementSize(elementType); }
 
-  std::byte *data() { return storage.data() + guard; }
-  const std::byte *data() const { return storage.data() + guard; }
-  /// The storage with its guard zones of `guardBytes` on each side.
+  std::byte *data() { return storage.data() + dataOffset(); }
+  const std::byte *data() const { return storage.data() + dataOffset(); }
+  /// The storage with its guard zones on both sides, and the first element's
+  /// place in it, in bytes.
   llvm::MutableArrayRef<std::byte> wholeStorage() { return storage; }
-  static constexpr int64_t guardBytes() { return guard; }
+  int64_t dataOffset() const {
+    return guard + origin * elementSize(elementType);
+  }
 
   /// The offset, in elements, of a logical index or of element number `linear`
   /// in logical C order.
@@ -79,10 +89,16 @@ public:
   bool guardsIntact() const;
 
 private:
+  /// Storage of `elements` and its guard zones.
+  llvm::Error allocate(int64_t elements);
+  /// Shape and type, for messages.
+  std::string what() const;
+
   static constexpr int64_t guard = 1024;
   ElementType elementType = ElementType::f32;
   llvm::SmallVector<int64_t, 4> extents, steps;
   int64_t count = 0;
+  int64_t origin = 0; ///< elements of the storage before the first one
   std::vector<std::byte> storage;
 };
 

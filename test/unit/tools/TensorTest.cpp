@@ -80,6 +80,20 @@ TEST(Tensor, SeesWritesOutside) {
   EXPECT_FALSE(tensor.guardsIntact());
 }
 
+TEST(Tensor, AnyStrides) {
+  Tensor tensor =
+      valueOf(Tensor::createStrided(ElementType::f32, {2, 3}, {-7, 2}, 1));
+  auto values = {1.0f, 2.0f, 3.0f, 4.0f, 5.0f, 6.0f};
+  llvm::ArrayRef<float> list(values.begin(), values.size());
+  tensor.assignDense({reinterpret_cast<const std::byte *>(list.data()), 24});
+  EXPECT_EQ(tensor.reals(), (std::vector<double>{1, 2, 3, 4, 5, 6}));
+  EXPECT_EQ(tensor.real(tensor.offsetOf({1, 2})), 6);
+  EXPECT_EQ(tensor.offsetOf({1, 2}), -3);
+  EXPECT_EQ(tensor.size(), 6);
+  EXPECT_TRUE(tensor.guardsIntact());
+  EXPECT_EQ(tensor.dataOffset() % 64, 4);
+}
+
 TEST(Tensor, EmptyAndTooLarge) {
   Tensor tensor = valueOf(Tensor::create(ElementType::f32, {2, 0, 5}));
   EXPECT_EQ(tensor.size(), 0);
