@@ -302,6 +302,15 @@ LogicalResult MapOp::verify() {
   return verifyRegion(*this, getBody(), "map", arguments, result.getElementType(), 2);
 }
 
+LogicalResult ZeroUnseenOp::verify() {
+  if (getTile().getType().getRank() != 2)
+    return emitOpError("constraint 1: expected a tile of rank 2, but got ") << getTile().getType();
+  Type i64 = IntegerType::get(getContext(), 64), i1 = IntegerType::get(getContext(), 1);
+  if (failed(verifyRegion(*this, getSeen(), "seen", {i64, i64}, i1, 2)))
+    return failure();
+  return getPossible().empty() ? success() : verifyRegion(*this, getPossible(), "possible", {i64}, i1, 2);
+}
+
 LogicalResult DotOp::verify() {
   RankedTensorType a = getLhs().getType(), b = getRhs().getType(), r = getResult().getType();
   if (a.getRank() != 2 || b.getRank() != 2 || r.getRank() != 2)

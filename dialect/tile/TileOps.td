@@ -334,6 +334,28 @@ def Tile_MapOp : Tile_Op<"map", [RecursiveMemoryEffects, AttrSizedOperandSegment
   let hasFolder = 1;
 }
 
+def Tile_ZeroUnseenOp : Tile_Op<"zero_unseen", [RecursiveMemoryEffects, AllTypesMatch<["tile", "result"]>]> {
+  let summary = "a tile of values without the rows of keys that no query row sees";
+  let description = [{
+    `y[c, e] = 0` for the keys `j = cols + c` below `end` for which `seen(i, j)` holds for no row `first <= i < last`, else `x[c, e]`. A weight of 0 alone does not keep what
+    V holds at hidden keys out of a product: 0 times NaN is NaN. With `if`, nothing is changed where that is false: then every key is known to be seen. `possible(j)` is false only for
+    keys that are proved to be unseen, which saves looking at all rows; empty: nothing is known.
+    Constraints: 1. the tile has rank 2. 2. `seen` takes (i, j) as `i64`, `possible`, if there, (j), and both yield `i1`.
+
+    ```mlir
+    %V1 = tile.zero_unseen %V rows(%m0 to %m1) cols(%n to %N) if(%partial) seen { ^bb0(%i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64  tile.yield %c : i1 } : tensor<128x64xbf16>
+    ```
+    Lowers to stores of zeros to the values' tile in shared memory, and to loops on the CPU.
+  }];
+  let arguments = (ins Tile_FloatTile:$tile, I64:$first, I64:$last, I64:$cols, I64:$end, Optional<I1>:$partial);
+  let results = (outs Tile_FloatTile:$result);
+  let regions = (region SizedRegion<1>:$seen, AnyRegion:$possible);
+  let assemblyFormat = [{
+    $tile `rows` `(` $first `to` $last `)` `cols` `(` $cols `to` $end `)` (`if` `(` $partial^ `)`)? `seen` $seen (`possible` $possible^)? attr-dict `:` type($tile)
+  }];
+  let hasVerifier = 1;
+}
+
 //===-- Math on tiles -----------------------------------------------------------------------------===//
 
 def Tile_DotOp : Tile_Op<"dot", [Pure]> {

@@ -146,6 +146,8 @@ LogicalResult MmaOp::verify() {
            << elementOf(getLhs().getType()) << " and " << elementOf(getRhs().getType());
   if (!result.getElementType().isF32())
     return emitOpError("constraint 3: expected a result of f32, but got ") << result.getElementType();
+  if (getSeen() && (getTransposeB() || !isa<GlobalType>(getRhs().getType())))
+    return emitOpError("constraint 5: expected a right operand in global memory, not transposed, with `seen`, but got ") << getRhs().getType();
   return success();
 }
 

@@ -162,6 +162,18 @@ def Warp_CopyOp : Warp_Op<"copy"> {
   let hasVerifier = 1;
 }
 
+def Warp_ZeroUnseenOp : Warp_Op<"zero_unseen", [RecursiveMemoryEffects]> {
+  let summary = "zeros in a slot for the keys that no query row of the tile sees";
+  let description = [{
+    As `tile.zero_unseen`, in place. Every warpgroup that reads the slot does it, for the rows of all of them, so all write the same zeros to the same rows. A `warp.sync` of the
+    warpgroup stands between it and the matrix op that reads the slot.
+    Lowers to a loop over rows for each key, one key a thread, that ends at the first row that sees it; then stores and a proxy fence.
+  }];
+  let arguments = (ins Arg<Warp_SlotType, "", [MemWrite]>:$slot, I64:$first, I64:$last, I64:$cols, I64:$end);
+  let regions = (region SizedRegion<1>:$seen, AnyRegion:$possible);
+  let assemblyFormat = "$slot `rows` `(` $first `to` $last `)` `cols` `(` $cols `to` $end `)` `seen` $seen (`possible` $possible^)? attr-dict `:` type($slot)";
+}
+
 //===-- Matrix ops --------------------------------------------------------------------------------===//
 
 def Warp_GlobalOp : Warp_Op<"global", [Pure]> {
@@ -176,19 +188,20 @@ def Warp_GlobalOp : Warp_Op<"global", [Pure]> {
   let hasVerifier = 1;
 }
 
-def Warp_MmaOp : Warp_Op<"mma"> {
+def Warp_MmaOp : Warp_Op<"mma", [AttrSizedOperandSegments]> {
   let summary = "a matrix product of this warpgroup's 64 rows, asynchronous";
   let description = [{
     `acc + lhs * rhs`, or `acc + lhs * transpose(rhs)`; no `acc` is zero. `lhs` is a fragment (register operand), or in memory as `rhs` is: in a slot (`wgmma`) or in a `!warp.global`
     (`mma.sync`). Constraints: 1. shapes agree, 64 rows. 2. operands in memory are both slots or both `!warp.global`. 3. the result is f32. 4. `lhs` and `rhs` have one element type.
+    With `seen`, rows of `rhs` may count as zero for which no flag of their column holds in this warp's rows. 5. `rhs` is a `!warp.global` then, and not transposed.
 
     ```mlir
     %S = warp.mma %Q, %K transpose_b : !warp.slot<64x64xbf16>, !warp.slot<128x64xbf16> -> !warp.pending<tensor<64x128xf32, #warp.fragment>>
     ```
   }];
-  let arguments = (ins AnyTypeOf<[Warp_Fragment, Warp_SlotType, Warp_GlobalType]>:$lhs, AnyTypeOf<[Warp_SlotType, Warp_GlobalType]>:$rhs, Optional<Warp_Fragment>:$acc, UnitAttr:$transpose_b);
+  let arguments = (ins AnyTypeOf<[Warp_Fragment, Warp_SlotType, Warp_GlobalType]>:$lhs, AnyTypeOf<[Warp_SlotType, Warp_GlobalType]>:$rhs, Optional<Warp_Fragment>:$acc, Optional<Warp_Fragment>:$seen, UnitAttr:$transpose_b);
   let results = (outs Warp_PendingType:$result);
-  let assemblyFormat = "$lhs `,` $rhs (`transpose_b` $transpose_b^)? (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let assemblyFormat = "$lhs `,` $rhs (`transpose_b` $transpose_b^)? (`acc` `(` $acc^ `:` type($acc) `)`)? (`seen` `(` $seen^ `:` type($seen) `)`)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
   let hasVerifier = 1;
 }
 

@@ -167,6 +167,8 @@ private:
     weights = convert(weights, elementType);
     Value values = LoadOp::create(b, loc, tileType({blockN, op.getValueDim()}, elementType), op.getValue(),
                                   ValueRange{batch, kvHead, key, zero}, b.getDenseI64ArrayAttr({2, 3}));
+    if (!isAlwaysTrue(op.getMask()))
+      values = withoutUnseen(values, key);
     next.push_back(DotOp::create(b, loc, acc.getType(), weights, values, acc, /*transpose_b=*/false));
     return next;
   }
@@ -213,6 +215,17 @@ private:
       result = arith::AndIOp::create(b, loc, inlineRegion(b, op.getMask(), {batch, head, kvHead, i, j}), exists);
     YieldOp::create(b, loc, ValueRange{result});
     return keep;
+  }
+
+  /// Values at keys that the user's mask hides from every row of the tile enter no product. What lies past the last key was loaded as 0.
+  Value withoutUnseen(Value values, Value key) {
+    Value last = arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, row, constant(blockM)), op.getQueries());
+    auto result = ZeroUnseenOp::create(b, loc, values, row, last, key, op.getKeys(), Value());
+    Type i64 = b.getI64Type();
+    OpBuilder::InsertionGuard guard(b);
+    Block *body = b.createBlock(&result.getSeen(), {}, {i64, i64}, {loc, loc});
+    YieldOp::create(b, loc, inlineRegion(b, op.getMask(), {batch, head, kvHead, body->getArgument(0), body->getArgument(1)}));
+    return result;
   }
 
   /// The weights that enter the output. What has no weight stays without, whatever the region gives there.

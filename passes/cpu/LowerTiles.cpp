@@ -16,6 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
@@ -176,6 +177,61 @@ struct LowerAny : OpRewritePattern<AnyOp> {
   }
 };
 
+/// Whether each key is seen, then a select of rows.
+struct LowerZeroUnseen : OpRewritePattern<ZeroUnseenOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ZeroUnseenOp op, PatternRewriter &rewriter) const override {
+    using utils::IteratorType;
+    Location loc = op.getLoc();
+    RankedTensorType type = op.getTile().getType();
+    MLIRContext *context = rewriter.getContext();
+    Value flags = tensor::EmptyOp::create(rewriter, loc, type.getShape().take_front(), rewriter.getI1Type());
+    auto seen = linalg::GenericOp::create(rewriter, loc, flags.getType(), ValueRange(), flags, AffineMap::getMultiDimIdentityMap(1, context),
+                                          IteratorType::parallel, [&](OpBuilder &b, Location loc, ValueRange) {
+                                            linalg::YieldOp::create(b, loc, isSeen(op, b, loc));
+                                          });
+    AffineExpr c, e;
+    bindDims(context, c, e);
+    auto maps = AffineMap::inferFromExprList(ArrayRef<ArrayRef<AffineExpr>>{{c, e}, {c}, {c, e}}, context);
+    Value empty = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
+    rewriter.replaceOpWithNewOp<linalg::GenericOp>(op, type, ValueRange{op.getTile(), seen.getResult(0)}, empty, maps,
+                                                   ArrayRef{IteratorType::parallel, IteratorType::parallel},
+                                                   [&](OpBuilder &b, Location loc, ValueRange args) {
+                                                     Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(type.getElementType()));
+                                                     Value kept = arith::SelectOp::create(b, loc, args[1], args[0], zero);
+                                                     linalg::YieldOp::create(b, loc, kept);
+                                                   });
+    return success();
+  }
+
+private:
+  /// Of the key at the current place: true past the end, or where every key is seen; else whether some row sees it.
+  static Value isSeen(ZeroUnseenOp op, OpBuilder &b, Location loc) {
+    Value c = arith::IndexCastOp::create(b, loc, b.getI64Type(), linalg::IndexOp::create(b, loc, 0));
+    Value key = arith::AddIOp::create(b, loc, op.getCols(), c);
+    Value inDoubt = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, key, op.getEnd());
+    if (op.getPartial())
+      inDoubt = arith::AndIOp::create(b, loc, inDoubt, op.getPartial());
+    auto lookAtRows = [&](OpBuilder &b, Location loc) {
+      Value none = arith::ConstantOp::create(b, loc, b.getBoolAttr(false)), one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1));
+      auto loop = scf::ForOp::create(b, loc, op.getFirst(), op.getLast(), one, none, [&](OpBuilder &b, Location loc, Value row, ValueRange any) {
+        IRMapping map;
+        map.map(op.getSeen().getArguments(), ValueRange{row, key});
+        for (Operation &inner : op.getSeen().front().without_terminator())
+          b.clone(inner, map);
+        Value seen = map.lookupOrDefault(op.getSeen().front().getTerminator()->getOperand(0));
+        scf::YieldOp::create(b, loc, arith::OrIOp::create(b, loc, any[0], seen).getResult());
+      });
+      scf::YieldOp::create(b, loc, loop.getResult(0));
+    };
+    auto certain = [](OpBuilder &b, Location loc) {
+      scf::YieldOp::create(b, loc, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)).getResult());
+    };
+    return scf::IfOp::create(b, loc, inDoubt, lookAtRows, certain).getResult(0);
+  }
+};
+
 /// Moves the body of `kernel` into a function of the same arguments.
 FailureOr<func::FuncOp> makeFunction(KernelOp kernel) {
   if (kernel.getSymName() == "malloc" || kernel.getSymName() == "free")
@@ -241,7 +297,7 @@ struct CpuLowerTilesPass : tegula::impl::CpuLowerTilesPassBase<CpuLowerTilesPass
       if (failed(function) || failed(expandGrid(*function)))
         return signalPassFailure();
       RewritePatternSet patterns(&getContext());
-      patterns.add<LowerForBlocks, LowerDot, LowerCumsum, LowerReshape, LowerAny>(&getContext());
+      patterns.add<LowerForBlocks, LowerDot, LowerZeroUnseen, LowerCumsum, LowerReshape, LowerAny>(&getContext());
       populateLowerMemoryPatterns(patterns);
       populateLowerReportPatterns(patterns);
       walkAndApplyPatterns(*function, std::move(patterns));

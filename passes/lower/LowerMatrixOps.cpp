@@ -6,6 +6,7 @@
 #include "passes/lower/LowerWarp.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -136,7 +137,8 @@ private:
 /// mma.sync of each warp: 16 rows of the left operand, from registers or global memory, and 8 columns of the result at a time.
 class WarpProduct {
 public:
-  WarpProduct(OpBuilder &b, warp::MmaOp op, const ThreadPlace &place, ValueRange lhs, ValueRange rhs, SmallVectorImpl<Value> &acc)
+  /// `seen`: flags of a fragment, or null.
+  WarpProduct(OpBuilder &b, warp::MmaOp op, const ThreadPlace &place, ValueRange lhs, ValueRange rhs, Value seen, SmallVectorImpl<Value> &acc)
       : b(b), loc(op.getLoc()), type(cast<warp::GlobalType>(op.getRhs().getType())), element(type.getElementType()), place(place), acc(acc),
         depth(op.getTransposeB() ? type.getColumns() : type.getRows()), blocks(op.getType().getTile().getDimSize(1) / 8) {
     Value lane = arith::AndIOp::create(b, loc, place.thread, constantInt(b, loc, 31));
@@ -148,6 +150,8 @@ public:
     } else {
       registers = elementsOf(b, loc, element.isF32() ? lhs.front() : asPairs(b, loc, lhs.front()));
     }
+    if (seen)
+      seenRows = anyOfWarp(elementsOf(b, loc, seen));
     op.getTransposeB() ? alongRows() : alongColumns();
   }
 
@@ -205,6 +209,32 @@ private:
     }
   }
 
+  /// Of each column that a lane holds of a fragment, whether a flag of the warp's 16 rows is set. As the right operand's rows lie where the left
+  /// one's columns do, these are the rows that the lane loads.
+  SmallVector<Value> anyOfWarp(ArrayRef<Value> flags) const {
+    SmallVector<Value> words, result;
+    int64_t columns = flags.size() / 2;
+    for (int64_t c = 0; c < columns; ++c) {
+      Value any = arith::OrIOp::create(b, loc, flags[c / 2 * 4 + c % 2], flags[c / 2 * 4 + 2 + c % 2]);
+      Value bit = arith::SelectOp::create(b, loc, any, constantInt(b, loc, int64_t(1) << c % 31), constantInt(b, loc, 0));
+      if (c % 31 == 0)
+        words.push_back(bit);
+      else
+        words.back() = arith::OrIOp::create(b, loc, words.back(), bit);
+    }
+    for (Value &word : words)
+      for (int64_t distance : {4, 8, 16}) {
+        Value other = NVVM::ShflOp::create(b, loc, word.getType(), constantInt(b, loc, -1), word, constantInt(b, loc, distance), constantInt(b, loc, 31),
+                                           NVVM::ShflKind::bfly, UnitAttr());
+        word = arith::OrIOp::create(b, loc, word, other);
+      }
+    for (int64_t c = 0; c < columns; ++c) {
+      Value bit = arith::AndIOp::create(b, loc, words[c / 31], constantInt(b, loc, int64_t(1) << c % 31));
+      result.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, constantInt(b, loc, 0)));
+    }
+    return result;
+  }
+
   /// acc += lhs * rhs: rows of `rhs` run along the depth.
   void alongColumns() {
     SmallVector<Operand> operands;
@@ -213,6 +243,10 @@ private:
       operands.push_back(leftOperand(first, depth));
     for (int64_t k = 0; k < depth; k += 8)
       rows.push_back({right->row(k, place.column), right->row(k + 1, place.column)});
+    if (!seenRows.empty())
+      for (auto [k, pair] : llvm::enumerate(rows))
+        for (int64_t c : {0, 1})
+          pair[c].exists = arith::AndIOp::create(b, loc, pair[c].exists, seenRows[2 * k + c]);
     if (blocks <= 8)
       return alongColumns(operands, rows, 0, blocks);
     for (int64_t first = 0; first < blocks; first += 8)
@@ -322,6 +356,7 @@ private:
   Type element;
   const ThreadPlace &place;
   SmallVectorImpl<Value> &acc;
+  SmallVector<Value> seenRows; ///< of the right operand that a lane loads; empty: all
   int64_t depth, blocks; ///< blocks: of 8 columns of the result
   Value quad;            ///< lane / 4
   std::optional<GlobalOperand> right, left;
@@ -339,7 +374,8 @@ struct ConvertGlobalMma : OpConversionPattern<warp::MmaOp> {
     auto type = cast<VectorType>(getTypeConverter()->convertType(op.getType()));
     Value accValue = op.getAcc() ? adaptor.getAcc().front() : Value();
     SmallVector<Value> acc = elementsOf(rewriter, loc, accumulatorOf(rewriter, loc, accValue, type));
-    WarpProduct(rewriter, op, state.place, adaptor.getLhs(), adaptor.getRhs(), acc);
+    Value seen = op.getSeen() ? adaptor.getSeen().front() : Value();
+    WarpProduct(rewriter, op, state.place, adaptor.getLhs(), adaptor.getRhs(), seen, acc);
     rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, acc);
     return success();
   }

@@ -111,6 +111,7 @@ private:
     populateElementPatterns(patterns, types, state);
     populateMatrixPatterns(patterns, types, state);
     populateCopyPatterns(patterns, types, state);
+    populateUnseenPatterns(patterns, types, state);
     populateBarrierPatterns(patterns, types, state);
     OneMessage handler(&getContext());
     return applyPartialConversion(state.function, target, std::move(patterns));

@@ -52,6 +52,7 @@ void populateFragmentPatterns(mlir::RewritePatternSet &patterns, const mlir::Typ
 void populateElementPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateMatrixPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateCopyPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateUnseenPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBarrierPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 
 /// An integer constant of the llvm dialect.

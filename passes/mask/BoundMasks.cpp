@@ -77,6 +77,10 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
       if (std::optional<MaskedScores> found = match(select))
         all.push_back(*found);
     });
+    getOperation()->walk([&](ZeroUnseenOp op) {
+      IndexRanges ranges(known);
+      narrow(op, ranges);
+    });
     for (MaskedScores &found : all) {
       IndexRanges ranges(known);
       std::optional<IndexRange> rows = ranges.of(found.mask.getRows()), lower = ranges.of(found.loop.getLower()),
@@ -124,6 +128,37 @@ private:
       found.loop.getLowerMutable().assign(b.createOrFold<arith::AddIOp>(loc, lower, b.createOrFold<arith::MulIOp>(loc, blocks, step)));
       ++bounded;
     }
+  }
+
+  /// Says for which blocks, and for which of their keys, rows need to be looked at.
+  void narrow(ZeroUnseenOp op, IndexRanges &ranges) {
+    auto loop = dyn_cast<ForBlocksOp>(op->getParentOp());
+    if (!loop || op.getCols() != loop.getInductionVar() || op.getPartial() || !op.getPossible().empty())
+      return;
+    std::optional<IndexRange> first = ranges.of(op.getFirst()), last = ranges.of(op.getLast()), lower = ranges.of(loop.getLower()), upper = ranges.of(loop.getUpper());
+    if (!first || !last || !lower || !upper || last->high > INT64_MAX / 2 || upper->high > INT64_MAX / 2)
+      return;
+    int64_t keys = op.getTile().getType().getDimSize(0);
+    OpBuilder b(op);
+    Location loc = op.getLoc();
+    Region &region = op.getSeen();
+    Value yielded = region.front().getTerminator()->getOperand(0), one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1));
+    Interval rows{op.getFirst(), b.createOrFold<arith::SubIOp>(loc, op.getLast(), one)};
+    ranges.set(region.getArgument(0), {first->low, std::max(first->low, last->high)});
+    ranges.set(region.getArgument(1), {lower->low, std::max(lower->low, upper->high) + keys});
+    BoxEvaluator block(b, loc, region, ranges);
+    block.set(region.getArgument(0), rows);
+    block.set(region.getArgument(1), span(b, loc, op.getCols(), keys));
+    if (Value all = block.truth(yielded).all)
+      op.getPartialMutable().assign(b.createOrFold<arith::XOrIOp>(loc, all, arith::ConstantOp::create(b, loc, b.getBoolAttr(true))));
+    Block *body = b.createBlock(&op.getPossible(), {}, {b.getI64Type()}, {loc});
+    BoxEvaluator key(b, loc, region, ranges);
+    key.set(region.getArgument(0), rows);
+    key.set(region.getArgument(1), {body->getArgument(0), body->getArgument(0)});
+    if (Value some = key.truth(yielded).some)
+      YieldOp::create(b, loc, some);
+    else
+      op.getPossible().getBlocks().clear();
   }
 
   /// Puts mask and select under a test of the block.

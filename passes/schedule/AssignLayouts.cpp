@@ -17,7 +17,9 @@ using namespace tegula;
 namespace {
 
 bool isMatrixOperand(Value value) {
-  return value.getDefiningOp<tile::LoadOp>() && !value.use_empty() && llvm::all_of(value.getUses(), [](OpOperand &use) {
+  return isa_and_nonnull<tile::LoadOp, tile::ZeroUnseenOp>(value.getDefiningOp()) && !value.use_empty() && llvm::all_of(value.getUses(), [](OpOperand &use) {
+           if (auto zero = dyn_cast<tile::ZeroUnseenOp>(use.getOwner()))
+             return isMatrixOperand(zero.getResult());
            auto dot = dyn_cast<tile::DotOp>(use.getOwner());
            return dot && &use == &dot.getRhsMutable();
          });

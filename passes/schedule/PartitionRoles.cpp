@@ -26,7 +26,18 @@ bool isDotOperand(OpOperand &use) {
 }
 
 /// A load that feeds matrix ops alone, so that a ring or global memory can stand for it.
-bool feedsMatrixOps(tile::LoadOp load) { return !load->use_empty() && llvm::all_of(load->getUses(), isDotOperand); }
+bool feedsMatrixOps(tile::LoadOp load) {
+  return !load->use_empty() && llvm::all_of(load->getUses(), [](OpOperand &use) {
+    auto zero = dyn_cast<tile::ZeroUnseenOp>(use.getOwner());
+    return zero ? llvm::all_of(zero->getUses(), isDotOperand) : isDotOperand(use);
+  });
+}
+
+/// The loaded tile that a matrix op reads, which may have been worked on in place.
+Value loadedTile(Value operand) {
+  auto zero = operand.getDefiningOp<tile::ZeroUnseenOp>();
+  return zero ? zero.getTile() : operand;
+}
 
 bool isEncoded(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
@@ -279,7 +290,7 @@ class Consumer : public RoleBuilder {
 public:
   Consumer(OpBuilder &b, const IRMapping &arguments, Rings &rings, tile::ScheduleAttr schedule, uint64_t &matrixOps)
       : RoleBuilder(b, arguments, rings), pipelined(schedule.getForm() == tile::Form::Pipelined),
-        queryInRegisters(!pipelined && schedule.getQStages() > 0), matrixOps(matrixOps) {}
+        queryInRegisters(!pipelined && schedule.getQStages() > 0), consumers(schedule.getConsumers()), matrixOps(matrixOps) {}
 
 private:
   struct Slot {
@@ -297,6 +308,10 @@ private:
     }
     if (auto dot = dyn_cast<tile::DotOp>(op)) {
       issue(dot);
+      return success();
+    }
+    if (auto zero = dyn_cast<tile::ZeroUnseenOp>(op)) {
+      zeroUnseen(zero);
       return success();
     }
     if (isPack(op)) {
@@ -363,6 +378,51 @@ private:
     advance(number, loc);
   }
 
+  /// In the slot, under the op's condition, with a barrier of the warpgroup's own behind.
+  void zeroUnseen(tile::ZeroUnseenOp op) {
+    Location loc = op.getLoc();
+    map.map(op.getResult(), map.lookup(op.getTile()));
+    if (!pipelined) {
+      seen[op.getResult()] = seenPairs(op);
+      return;
+    }
+    Value barrier = arith::AddIOp::create(b, loc, warp::WarpgroupOp::create(b, loc, b.getI64Type()),
+                                          arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1 + consumers)));
+    OpBuilder::InsertionGuard guard(b);
+    if (op.getPartial())
+      b.setInsertionPointToStart(scf::IfOp::create(b, loc, map.lookup(op.getPartial()), /*withElseRegion=*/false).thenBlock());
+    auto zero = warp::ZeroUnseenOp::create(b, loc, map.lookup(op.getTile()), map.lookup(op.getFirst()), map.lookup(op.getLast()),
+                                           map.lookup(op.getCols()), map.lookup(op.getEnd()));
+    op.getSeen().cloneInto(&zero.getSeen(), map);
+    op.getPossible().cloneInto(&zero.getPossible(), map);
+    warp::SyncOp::create(b, loc, barrier, b.getI64IntegerAttr(128));
+  }
+
+  /// Which pairs of this warpgroup's rows and the keys of a block are visible: all, where the op's condition is false.
+  Value seenPairs(tile::ZeroUnseenOp op) {
+    Location loc = op.getLoc();
+    auto type = RankedTensorType::get({64, op.getTile().getType().getDimSize(0)}, b.getI1Type(), warp::FragmentAttr::get(b.getContext()));
+    auto pairs = [&](OpBuilder &at, Location loc) -> Value {
+      Value rows = arith::MulIOp::create(at, loc, warp::WarpgroupOp::create(at, loc, at.getI64Type()), arith::ConstantOp::create(at, loc, at.getI64IntegerAttr(64)));
+      auto mask = tile::MaskOp::create(at, loc, type, arith::AddIOp::create(at, loc, map.lookup(op.getFirst()), rows), map.lookup(op.getCols()));
+      op.getSeen().cloneInto(&mask.getBody(), map);
+      Block &body = mask.getBody().front();
+      Operation *yield = body.getTerminator();
+      OpBuilder inside(yield);
+      Value exists = arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::slt, body.getArgument(0), map.lookup(op.getLast()));
+      yield->setOperand(0, arith::AndIOp::create(inside, loc, yield->getOperand(0), exists));
+      return mask;
+    };
+    if (!op.getPartial())
+      return pairs(b, loc);
+    return scf::IfOp::create(
+               b, loc, map.lookup(op.getPartial()), [&](OpBuilder &at, Location loc) { scf::YieldOp::create(at, loc, pairs(at, loc)); },
+               [&](OpBuilder &at, Location loc) {
+                 scf::YieldOp::create(at, loc, arith::ConstantOp::create(at, loc, DenseElementsAttr::get(type, true)).getResult());
+               })
+        .getResult(0);
+  }
+
   void issue(tile::DotOp dot) {
     ++matrixOps;
     if (dot.getAcc())
@@ -371,9 +431,9 @@ private:
     auto tile = cast<RankedTensorType>(dot.getResult().getType());
     Value acc = dot.getAcc() ? map.lookup(dot.getAcc()) : Value();
     pending[dot.getResult()] = warp::MmaOp::create(b, dot.getLoc(), warp::PendingType::get(b.getContext(), tile), map.lookup(dot.getLhs()),
-                                                   map.lookup(dot.getRhs()), acc, dot.getTransposeB());
+                                                   map.lookup(dot.getRhs()), acc, seen.lookup(dot.getRhs()), dot.getTransposeB());
     for (Value operand : {dot.getLhs(), dot.getRhs()})
-      if (auto it = slots.find(operand); it != slots.end())
+      if (auto it = slots.find(loadedTile(operand)); it != slots.end())
         it->second.readers.push_back(dot.getResult());
   }
 
@@ -436,8 +496,10 @@ private:
   }
 
   bool pipelined, queryInRegisters;
+  int64_t consumers;
   uint64_t &matrixOps;
   llvm::MapVector<Value, Value> pending; ///< result of a dot -> the matrix op's pending value
+  DenseMap<Value, Value> seen;           ///< tile in global memory -> which pairs of rows and keys are visible
   llvm::MapVector<Value, Slot> slots;    ///< loaded tile -> the slot that holds it
 };
 

@@ -136,7 +136,7 @@ public:
                                        });
     // The last block is the greatest lower + t * step below upper, or the first one.
     Value last = lastBlock(step);
-    Value acc = outputProduct(last, rotated.getResults().back(), rotated.getResult(in.accIndex));
+    Value acc = outputProduct(cloneValues(last), rotated.getResults().back(), rotated.getResult(in.accIndex));
     SmallVector<Value> results(rotated.getResults().drop_back());
     results[in.accIndex] = acc;
     loop->replaceAllUsesWith(results);
@@ -149,9 +149,14 @@ private:
     map.map(loop.getInductionVar(), n);
     for (auto [argument, value] : llvm::zip(loop.getIterArgs(), carried.drop_back()))
       map.map(argument, value);
+    auto previousValues = [&] { return cloneValues(arith::SubIOp::create(b, loc, n, step)); };
+    // Values that are worked on are ready before a matrix op is in flight.
+    bool early = llvm::any_of(in.values, llvm::IsaPred<ZeroUnseenOp>);
+    Value values = early ? previousValues() : Value();
     cloneScores(map);
-    Value previous = arith::SubIOp::create(b, loc, n, step);
-    Value acc = outputProduct(previous, carried.back(), carried[in.accIndex]);
+    if (!early)
+      values = previousValues();
+    Value acc = outputProduct(values, carried.back(), carried[in.accIndex]);
     cloneSoftmax(map);
     return nextState(map, rescaled(map, acc));
   }
@@ -183,12 +188,17 @@ private:
       b.clone(*op, map);
   }
 
-  Value outputProduct(Value n, Value weights, Value acc) {
+  /// The values of block n.
+  Value cloneValues(Value n) {
     IRMapping map;
     map.map(loop.getInductionVar(), n);
     for (Operation *op : in.values)
       b.clone(*op, map);
-    return DotOp::create(b, loc, in.output.getType(), weights, map.lookup(in.output.getRhs()), acc, in.output.getTransposeB());
+    return map.lookup(in.output.getRhs());
+  }
+
+  Value outputProduct(Value values, Value weights, Value acc) {
+    return DotOp::create(b, loc, in.output.getType(), weights, values, acc, in.output.getTransposeB());
   }
 
   Value lastBlock(Value step) {

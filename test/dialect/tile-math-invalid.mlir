@@ -157,3 +157,28 @@ func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
   %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale -1.0 : tensor<8x16xf32>, tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @zero_unseen(%v: tensor<8xf16>, %n: i64) {
+  // expected-error@+1 {{constraint 1: expected a tile of rank 2, but got 'tensor<8xf16>'}}
+  %r = tile.zero_unseen %v rows(%n to %n) cols(%n to %n) seen { ^bb0(%i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 } : tensor<8xf16>
+  return
+}
+
+// -----
+
+func.func @zero_unseen(%v: tensor<8x8xf16>, %n: i64) {
+  // expected-error@+1 {{constraint 2: the seen region expects to yield one 'i1'}}
+  %r = tile.zero_unseen %v rows(%n to %n) cols(%n to %n) seen { ^bb0(%i: i64, %j: i64): tile.yield %i : i64 } : tensor<8x8xf16>
+  return
+}
+
+// -----
+
+func.func @zero_unseen(%v: tensor<8x8xf16>, %n: i64) {
+  // expected-error@+1 {{constraint 2: the possible region expects arguments 'i64', but has 'i64', 'i64'}}
+  %r = tile.zero_unseen %v rows(%n to %n) cols(%n to %n) seen { ^bb0(%i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
+    possible { ^bb0(%i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 } : tensor<8x8xf16>
+  return
+}

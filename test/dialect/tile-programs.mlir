@@ -57,6 +57,17 @@ tile.kernel @elements(%row: i64, %col: i64, %S: tensor<128x32xf32>) {
     %t = math.tanh %s : f32
     tile.yield %t : f32
   } : (tensor<128x32xf32>) -> tensor<128x32xf32>
+  // CHECK: tile.zero_unseen %{{.*}} rows(%[[R]] to %[[C]]) cols(%[[C]] to %[[R]]) seen {
+  // CHECK-NEXT: ^bb0(%{{.*}}: i64, %{{.*}}: i64):
+  // CHECK: } : tensor<128x32xf32>
+  %v0 = tile.zero_unseen %S rows(%row to %col) cols(%col to %row) seen { ^bb0(%i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64 tile.yield %c : i1 } : tensor<128x32xf32>
+  // CHECK: tile.zero_unseen %{{.*}} rows({{.*}}) cols({{.*}}) if(%{{.*}}) seen {
+  // CHECK: } possible {
+  // CHECK-NEXT: ^bb0(%{{.*}}: i64):
+  // CHECK: } : tensor<128x32xf32>
+  %some = arith.cmpi sge, %row, %col : i64
+  %v1 = tile.zero_unseen %S rows(%row to %col) cols(%col to %row) if(%some) seen { ^bb0(%i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64 tile.yield %c : i1 }
+    possible { ^bb0(%j: i64): %c = arith.cmpi sge, %row, %j : i64 tile.yield %c : i1 } : tensor<128x32xf32>
   // CHECK: %[[M:.*]] = tile.map rows(%[[R]]) {
   // CHECK-NEXT: ^bb0(%{{.*}}: i64):
   // CHECK: } : () -> tensor<128xf64>

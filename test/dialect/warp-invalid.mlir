@@ -147,3 +147,12 @@ warp.kernel @mixed(%q: !warp.slot<64x64xf16>, %k: !warp.slot<128x64xbf16>) {
   %p = warp.mma %q, %k transpose_b : !warp.slot<64x64xf16>, !warp.slot<128x64xbf16> -> !pending
   warp.return
 }
+
+// -----
+
+!pending = !warp.pending<tensor<64x128xf32, #warp.fragment>>
+warp.kernel @seen(%q: !warp.slot<64x64xf16>, %k: !warp.slot<128x64xf16>, %seen: tensor<64x128xi1, #warp.fragment>) {
+  // expected-error @below {{constraint 5: expected a right operand in global memory, not transposed, with `seen`, but got '!warp.slot<128x64xf16>'}}
+  %p = warp.mma %q, %k transpose_b seen(%seen : tensor<64x128xi1, #warp.fragment>) : !warp.slot<64x64xf16>, !warp.slot<128x64xf16> -> !pending
+  warp.return
+}

@@ -39,6 +39,11 @@ warp.kernel @pipeline(%x: !mem {tile.name = "x"}, %n: i64 {tile.dim = "N"}) attr
         // CHECK-NEXT: %[[QS:.*]] = warp.wait %[[Q]][%{{.*}}] copy %[[G]] : <64x64xbf16, stages 1>
         %qs = warp.wait %qr[%t] copy %g : !warp.ring<64x64xbf16, stages 1>
         %ks = warp.wait %kr[%t] copy %zero : !kring
+        // CHECK: warp.zero_unseen %{{.*}} rows(%[[Z:.*]] to %[[Z]]) cols(%[[Z]] to %[[Z]]) seen {
+        // CHECK: } possible {
+        // CHECK: } : <128x64xbf16>
+        warp.zero_unseen %ks rows(%zero to %zero) cols(%zero to %zero) seen { ^bb0(%i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64 tile.yield %c : i1 }
+          possible { ^bb0(%j: i64): %c = arith.constant true tile.yield %c : i1 } : !warp.slot<128x64xbf16>
         // CHECK: warp.sync %[[G]] threads 256
         warp.sync %g threads 256
         // CHECK-NEXT: %[[P:.*]] = warp.mma %[[QS]], %[[KS:.*]] transpose_b : !warp.slot<64x64xbf16>, !warp.slot<128x64xbf16> -> <tensor<64x128xf32, #warp.fragment>>
@@ -72,6 +77,10 @@ warp.kernel private @direct(%x: !mem) {
       %q = arith.constant dense<0.0> : tensor<64x64xbf16, #warp.fragment>
       // CHECK: warp.mma %{{.*}}, %[[T]] transpose_b : tensor<64x64xbf16, #warp.fragment>, !warp.global<32x64xbf16> -> <tensor<64x32xf32, #warp.fragment>>
       %s = warp.mma %q, %t transpose_b : tensor<64x64xbf16, #warp.fragment>, !warp.global<32x64xbf16> -> !warp.pending<tensor<64x32xf32, #warp.fragment>>
+      // CHECK: warp.mma %{{.*}}, %[[T]] seen(%{{.*}} : tensor<64x32xi1, #warp.fragment>) : tensor<64x32xbf16, #warp.fragment>, !warp.global<32x64xbf16> -> <tensor<64x64xf32, #warp.fragment>>
+      %w = arith.constant dense<0.0> : tensor<64x32xbf16, #warp.fragment>
+      %seen = arith.constant dense<true> : tensor<64x32xi1, #warp.fragment>
+      %u = warp.mma %w, %t seen(%seen : tensor<64x32xi1, #warp.fragment>) : tensor<64x32xbf16, #warp.fragment>, !warp.global<32x64xbf16> -> !warp.pending<tensor<64x64xf32, #warp.fragment>>
       // CHECK-NEXT: arith.constant dense<0.000000e+00> : tensor<64xf32, #warp.rows>
       %rows = arith.constant dense<0.0> : tensor<64xf32, #warp.rows>
     }

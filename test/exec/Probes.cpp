@@ -316,6 +316,29 @@ static Case hiddenNan(const char *type) {
   return c;
 }
 
+/// Keys that every row of the problem hides, by arithmetic, by a table and by
+/// the border of a triangle, hold NaN as values.
+static Case hiddenNanValues(const char *type, int64_t m, int64_t n) {
+  Case c = probe("hidden-nan-values",
+                 "param keep: bool[N] mask j % 7 != 3 && i + 20 >= j mask "
+                 "keep[j]",
+                 type, 64, sizes(1, 2, 1, m, n));
+  c.name += "/m" + std::to_string(m) + "n" + std::to_string(n);
+  c.edit = [m, n](Problem &p) {
+    Tensor &v = tensorOf(p, "v"), &keep = tensorOf(p, "keep");
+    for (int64_t j = 0; j < n; ++j) {
+      bool isKept = j % 11 != 5;
+      keep.setInteger(keep.offsetOf({j}), isKept);
+      if (isKept && j % 7 != 3 && m - 1 + 20 >= j)
+        continue;
+      for (int64_t g = 0; g < v.shape()[1]; ++g)
+        for (int64_t e = 0; e < 64; ++e)
+          v.setReal(v.offsetOf({0, g, j, e}), std::nan(""));
+    }
+  };
+  return c;
+}
+
 /// Tables of several types, read inside, below and above their extents.
 static Case tables(const char *type) {
   Case c = probe("tables",
@@ -363,6 +386,8 @@ static void addNumericProbes(RunTarget target, std::vector<Case> &cases) {
     cases.push_back(timesFive(type));
     cases.push_back(shifted(type));
     cases.push_back(hiddenNan(type));
+    cases.push_back(hiddenNanValues(type, 40, 70));
+    cases.push_back(hiddenNanValues(type, 150, 300));
     cases.push_back(tables(type));
     cases.push_back(integers(type));
     cases.push_back(functions(type));

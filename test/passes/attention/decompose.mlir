@@ -66,6 +66,13 @@ tile.kernel @scored(%q: !q, %v: !v, %N: i64, %f: f32) {
   // CHECK: %[[HIDDEN:.*]] = arith.constant dense<0xFF800000>
   // CHECK-NEXT: %[[V:.*]] = arith.select %[[KEEP]], %[[X]], %[[HIDDEN]]
   // CHECK-NEXT: tile.online_softmax %[[V]], %{{.*}}, %{{.*}} scale 1.000000e+00 threshold 8
+  // Values at keys that no row of the tile sees enter no product.
+  // CHECK: %[[VALUES:.*]] = tile.load {{.*}} -> tensor<48x32xf16>
+  // CHECK: %[[LAST:.*]] = arith.minsi %{{.*}}, %[[N]]
+  // CHECK-NEXT: %[[SEEN:.*]] = tile.zero_unseen %[[VALUES]] rows(%[[ROW]] to %[[LAST]]) cols(%[[J]] to %[[N]]) seen {
+  // CHECK-NEXT: ^bb0(%[[ROWOF:.*]]: i64, %[[KEYOF:.*]]: i64):
+  // CHECK-NEXT: arith.cmpi sge, %[[ROWOF]], %[[KEYOF]]
+  // CHECK: tile.dot %{{.*}}, %[[SEEN]] acc
   // CHECK: tile.store
   // CHECK-NOT: tile.store
   tile.attention ins(%q, %q, %v : !q, !q, !v) dims(%N, %N, %N, %N, %N) reduction(softmax)

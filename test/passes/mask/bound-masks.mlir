@@ -124,3 +124,34 @@ tile.kernel @opaque(%S: memref<?x?xf32>, %T: memref<?xi64>, %big: i64 {tile.name
   tile.store %r, %S[%c0, %c0] axes [0, 1] : tensor<8x32xf32>, memref<?x?xf32>
   tile.return
 }
+
+// -----
+
+// Rows are looked at for a block that some row does not see wholly, and for a key that is not proved to be hidden from all.
+// CHECK-LABEL: tile.kernel @values
+tile.kernel @values(%v: memref<?x64xf16, strided<[?, ?]>>, %o: memref<?x64xf16, strided<[?, ?]>>, %table: memref<?xi1>, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) {
+  %c128 = arith.constant 128 : i64
+  %c0 = arith.constant 0 : i64
+  %tiles = arith.ceildivsi %M, %c128 : i64
+  %t = tile.program_id of (%tiles) : i64
+  // CHECK: %[[ROW:.*]] = arith.muli
+  %row = arith.muli %t, %c128 : i64
+  %past = arith.addi %row, %c128 : i64
+  // CHECK: %[[END:.*]] = arith.minsi
+  %end = arith.minsi %past, %M : i64
+  tile.for_blocks %n = %c0 to %N step 32 {
+    %x = tile.load %v[%n, %c0] axes [0, 1] : memref<?x64xf16, strided<[?, ?]>> -> tensor<32x64xf16>
+    // CHECK: %[[LASTROW:.*]] = arith.subi %[[END]], %c1
+    // CHECK: %[[LASTKEY:.*]] = arith.addi %{{.*}}, %c31
+    // CHECK: %[[PARTIAL:.*]] = arith.cmpi slt, %[[ROW]], %[[LASTKEY]]
+    // CHECK: tile.zero_unseen %{{.*}} rows(%[[ROW]] to %[[END]]) cols(%{{.*}} to %[[N:.*]]) if(%[[PARTIAL]]) seen {
+    // CHECK: } possible {
+    // CHECK-NEXT: ^bb0(%[[KEY:.*]]: i64):
+    // CHECK-NEXT: %[[SOME:.*]] = arith.cmpi sge, %[[LASTROW]], %[[KEY]]
+    // CHECK-NEXT: tile.yield %[[SOME]]
+    %y = tile.zero_unseen %x rows(%row to %end) cols(%n to %N) seen { ^bb0(%i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64 tile.yield %c : i1 } : tensor<32x64xf16>
+    tile.store %y, %o[%n, %c0] axes [0, 1] : tensor<32x64xf16>, memref<?x64xf16, strided<[?, ?]>>
+    tile.yield
+  }
+  tile.return
+}
