@@ -40,6 +40,8 @@ FailureOr<DictionaryAttr> tegula::makeCpuManifest(tile::KernelOp kernel) {
   add("grid", b.getDictionaryAttr({b.getNamedAttr("tiles", b.getStringAttr("1")), b.getNamedAttr("persistent", b.getBoolAttr(false))}));
   if (auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule"))
     add("schedule", tile::describeSchedule(schedule));
+  else // a program as it was written
+    add("schedule", b.getDictionaryAttr(b.getNamedAttr("form", b.getStringAttr("sequential"))));
   add("shared_bytes", b.getI64IntegerAttr(0));
   add("symbol", kernel.getSymNameAttr());
   add("target", b.getStringAttr("cpu"));
