@@ -206,7 +206,7 @@ bool Sema::checkElements() {
   }
   if (q.elem == ElemType::F64)
     item.accumulator = ElemType::F64;
-  int o = item.findTensor("o"), lse = item.findTensor("lse");
+  int o = item.findTensor("o");
   for (unsigned number : {item.k.tensor, item.v.tensor, unsigned(o)}) {
     const Tensor &other = item.tensors[number];
     if (other.elem != q.elem && other.elem != ElemType::Error)
@@ -217,16 +217,17 @@ bool Sema::checkElements() {
                                   "; q, k, v and o have one type")
           .note(q.range, "declared here");
   }
-  if (lse >= 0 && item.tensors[lse].elem == ElemType::F32)
-    item.tensors[lse].elem = item.accumulator;
+  bool isDouble = item.accumulator == ElemType::F64;
   for (const Tensor &tensor : item.tensors) {
     if (tensor.role != Role::Output || tensor.elem == ElemType::Error)
       continue;
-    if (tensor.name == "lse" && tensor.elem != item.accumulator)
-      diagnostics.error(tensor.range,
-                        "`lse` holds " + elemTypeName(tensor.elem) +
-                            ", but expected " + elemTypeName(item.accumulator));
-    else if (tensor.elem == ElemType::F64 && item.accumulator != ElemType::F64)
+    if (tensor.name == "lse" && tensor.elem != ElemType::F32 &&
+        tensor.elem != item.accumulator)
+      diagnostics.error(tensor.range, "`lse` holds " +
+                                          elemTypeName(tensor.elem) +
+                                          ", but expected f32" +
+                                          (isDouble ? " or f64" : ""));
+    else if (tensor.elem == ElemType::F64 && !isDouble)
       diagnostics.error(tensor.range, "`" + tensor.name +
                                           "` holds f64, but floats of this "
                                           "item are f32, because q is not f64");
