@@ -5,6 +5,7 @@
 #include "codegen/Manifest.h"
 #include "codegen/Ptx.h"
 #include "lang/EmitTile.h"
+#include "lang/PrintKernel.h"
 #include "lang/Lang.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
@@ -43,11 +44,11 @@ struct NoteFailedPass final : PassInstrumentation {
 };
 } // namespace
 
-/// Whether the stages lead from one to the other; the CPU branches off after `tile`.
+/// Whether the stages lead from one to the other; the CPU branches off after `tile`, source text of the tile program after `attention`.
 static bool isReachable(Stage from, Stage to) {
   if (from == to)
     return true;
-  if (from == Stage::Cpu || (to == Stage::Cpu && from > Stage::Tile))
+  if (from == Stage::Cpu || from == Stage::Kernel || (to == Stage::Cpu && from > Stage::Tile) || (to == Stage::Kernel && from > Stage::Attention))
     return false;
   return from < to;
 }
@@ -89,7 +90,8 @@ struct Compiler::Run {
 
   bool advanceTo(Stage last) {
     while (stage != last) {
-      Stage next = last == Stage::Cpu && stage == Stage::Tile ? Stage::Cpu : static_cast<Stage>(static_cast<int>(stage) + 1);
+      bool branches = (last == Stage::Cpu && stage == Stage::Tile) || (last == Stage::Kernel && stage == Stage::Attention);
+      Stage next = branches ? last : static_cast<Stage>(static_cast<int>(stage) + 1);
       auto start = std::chrono::steady_clock::now();
       if (!advance(next))
         return false;
@@ -203,6 +205,9 @@ struct Compiler::Run {
     case Stage::Cpu:
       buildCpuPipeline(pm);
       return run(pm, next);
+    case Stage::Kernel:
+      buildKernelPipeline(pm, options);
+      return run(pm, next) && printKernels();
     case Stage::Ptx:
       return emitCode();
     case Stage::Cubin:
@@ -228,6 +233,14 @@ struct Compiler::Run {
       return false;
     module = lang::emitTile(*item, sources, context);
     return module && succeeded(verify(*module)) ? true : internal(Stage::Attention);
+  }
+
+  bool printKernels() {
+    llvm::raw_string_ostream os(kernelText);
+    for (auto kernel : module->getOps<tile::KernelOp>())
+      if (failed(lang::printKernel(kernel, os)))
+        return fail(CompileStatus::UserError);
+    return true;
   }
 
   bool run(PassManager &pm, Stage next) {
@@ -323,6 +336,8 @@ struct Compiler::Run {
       return result.ptx;
     if (stage == Stage::Cubin)
       return result.cubin;
+    if (stage == Stage::Kernel)
+      return kernelText;
     std::string text;
     llvm::raw_string_ostream os(text);
     module->print(os);
@@ -379,7 +394,7 @@ struct Compiler::Run {
   std::vector<std::string> schedule; ///< overrides of this attempt
   tile::ScheduleAttr chosen;         ///< of this attempt
   llvm::json::Object manifest;
-  std::string failedPass;
+  std::string failedPass, kernelText;
   Stage stage = Stage::Source;
 };
 

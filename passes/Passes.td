@@ -47,6 +47,19 @@ def RaiseMasksPass : Pass<"tegula-raise-masks", "::tegula::tile::KernelOp"> {
   let statistics = [Statistic<"masks", "masks-raised", "masks raised">, Statistic<"scores", "scores-raised", "scores raised">];
 }
 
+def FoldScalePass : Pass<"tegula-fold-scale", "::tegula::tile::KernelOp"> {
+  let summary = "folds a constant factor of scores into their online softmax";
+  let description = [{
+    A finite constant above 0 that multiplies the scores of a `tile.online_softmax`, under the mask or not, becomes its `scale`, so that it costs no instruction. Only where the
+    running max starts at -inf and is read by `tile.finish` alone, which takes the same scale. `tegula-decompose` folds as it writes; this is for
+    programs written by hand. A negative factor would swap max and min, and stays a multiplication.
+
+    Example: `tile.online_softmax (%s * 0.125), ... scale 1.0` becomes `tile.online_softmax %s, ... scale 0.125`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"folded", "factors-folded", "factors folded">];
+}
+
 //===-- mask (on tile programs) -------------------------------------------------------------------===//
 
 def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {

@@ -20,15 +20,29 @@ using namespace tegula;
 
 static void verifyStage(OpPassManager &pm, const char *stage) { pm.addPass(createVerifyStagePass(VerifyStagePassOptions{stage})); }
 
-void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options) {
-  verifyStage(pm, "attention");
-  OpPassManager &kernel = pm.nest<tile::KernelOp>();
+/// As far as a tile program that a person would write: one written by hand is raised to that form, a tile.attention is lowered to it.
+static void addProgramPasses(OpPassManager &kernel, const PipelineOptions &options) {
   ChooseSchedulePassOptions choice;
   choice.target = options.target;
   choice.overrides.assign(options.schedule.begin(), options.schedule.end());
   kernel.addPass(createRaiseMasksPass());
+  kernel.addPass(createFoldScalePass());
   kernel.addPass(createChooseSchedulePass(choice));
   kernel.addPass(createDecomposePass());
+}
+
+void tegula::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  verifyStage(pm, "attention");
+  addProgramPasses(pm.nest<tile::KernelOp>(), options);
+}
+
+void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options) {
+  verifyStage(pm, "attention");
+  addProgramPasses(pm.nest<tile::KernelOp>(), options);
+  // One form of the same scalar code, wherever it comes from.
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(createBoundMasksPass());
   kernel.addPass(createRotateLoopPass());
   kernel.addPass(createExpandSoftmaxPass());

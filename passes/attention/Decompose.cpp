@@ -209,11 +209,9 @@ private:
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&keep.getBody(), {}, {i64, i64}, {loc, loc});
     Value i = body->getArgument(0), j = body->getArgument(1);
+    Value visible = isAlwaysTrue(op.getMask()) ? Value() : inlineRegion(b, op.getMask(), {batch, head, kvHead, i, j});
     Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, j, op.getKeys());
-    Value result = exists;
-    if (!isAlwaysTrue(op.getMask()))
-      result = arith::AndIOp::create(b, loc, inlineRegion(b, op.getMask(), {batch, head, kvHead, i, j}), exists);
-    YieldOp::create(b, loc, ValueRange{result});
+    YieldOp::create(b, loc, ValueRange{visible ? arith::AndIOp::create(b, loc, visible, exists).getResult() : exists});
     return keep;
   }
 

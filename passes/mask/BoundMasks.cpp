@@ -112,7 +112,7 @@ private:
     OpBuilder b(found.loop);
     Location loc = found.mask.getLoc();
     Region &region = found.mask.getBody();
-    BoxEvaluator box(b, loc, region, ranges);
+    BoxEvaluator box(b, loc, found.loop.getBody(), ranges); // scalar code of the body is computed ahead of the loop
     box.set(region.getArgument(0), span(b, loc, found.mask.getRows(), found.rows()));
     KeyBounds keys = box.keyBounds(condition(found), region.getArgument(1));
     Value lower = found.loop.getLower();

@@ -32,7 +32,7 @@ struct KeyBounds {
 /// Evaluates the values of one scalar region; emits code at the builder's insertion point.
 class BoxEvaluator {
 public:
-  /// `ranges` knows the ranges of the region's arguments; an operation whose result could leave i64 has none.
+  /// What is defined in `region` is evaluated, what stands above it is a value as it is. `ranges` knows the ranges of the arguments of the code; an operation whose result could leave i64 has none.
   BoxEvaluator(mlir::OpBuilder &builder, mlir::Location loc, mlir::Region &region, IndexRanges &ranges)
       : b(builder), loc(loc), region(region), ranges(ranges) {}
 

@@ -33,11 +33,13 @@ static StringRef extensionOf(StringRef name) {
   return name == "manifest" ? "json" : stageExtension(stageOf(name));
 }
 
-/// Stage cpu branches off after tile, so order is not the enum's.
+/// Two stages branch off, so order is not the enum's.
 static bool isBefore(Stage stage, Stage other) {
   auto rank = [](Stage s) {
-    return s == Stage::Cpu ? static_cast<int>(Stage::Tile) * 2 + 1
-                           : static_cast<int>(s) * 2;
+    Stage after = s == Stage::Cpu      ? Stage::Tile
+                  : s == Stage::Kernel ? Stage::Attention
+                                       : s;
+    return static_cast<int>(after) * 2 + (after != s);
   };
   return rank(stage) < rank(other);
 }
