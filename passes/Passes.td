@@ -133,6 +133,40 @@ def PingPongPass : Pass<"tegula-ping-pong", "::tegula::warp::KernelOp"> {
   let statistics = [Statistic<"loops", "loops", "loops whose issue takes turns">];
 }
 
+def ChooseThreadsPass : Pass<"tegula-choose-threads", "::tegula::tile::KernelOp"> {
+  let summary = "chooses the threads of a tile program that is no attention loop";
+  let description = [{
+    Sets `schedule = #tile.program<threads = ..., ctas = ...>` on a kernel that has no schedule: the fewest threads, from 128 to 512, that hold the program's
+    largest tile in at most 16 registers each (64, then 128, for the result of a matrix op), and registers for 1024 threads of an SM where tiles are rows
+    and those that are loaded are small. Runs where tile sizes are known and layouts are not. Overrides: `threads`, `ctas`; a schedule that is already there is kept.
+  }];
+  let options = [ListOption<"overrides", "set", "std::string", "FIELD=VALUE of the schedule">];
+  let statistics = [Statistic<"chosen", "threads-chosen", "kernels whose threads were chosen">];
+}
+
+def AssignBlockedPass : Pass<"tegula-assign-blocked", "::tegula::tile::KernelOp"> {
+  let summary = "gives each tile of a program a layout over all threads";
+  let description = [{
+    For kernels with `#tile.program`. Tiles that elementwise code, loops, branches, loads and stores tie together share a layout, so that no data moves between them. The results
+    of matrix ops come first and take the places of `mma.sync` accumulators; then the largest tiles take 16 contiguous bytes a thread along the axis that is
+    contiguous in memory. What follows from a layout is derived: a reduction's result drops an axis, a broadcast's operand those that it is repeated
+    along, a transposition renames. Where two such derivations meet, `warp.convert` stands between them.
+
+    `tile.dot` becomes `warp.dot`; `warp.fence` is put before accesses that may meet another thread's write.
+  }];
+  let dependentDialects = ["::tegula::warp::WarpDialect", "::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"conversions", "conversions", "conversions between layouts">, Statistic<"layouts", "layouts", "tiles with a layout">];
+}
+
+def SingleRolePass : Pass<"tegula-single-role", "::mlir::ModuleOp"> {
+  let summary = "makes a warp.kernel of one role of a tile program with layouts";
+  let description = [{
+    For kernels with `#tile.program`: all warpgroups run the same code in step; `tile.program_id` becomes the loop over tiles, `tile.for_blocks` an `scf.for`.
+  }];
+  let dependentDialects = ["::tegula::warp::WarpDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"kernels", "kernels", "kernels of one role">];
+}
+
 //===-- warp to nvvm ------------------------------------------------------------------------------===//
 
 def InsertWaitsPass : Pass<"tegula-insert-waits", "::tegula::warp::KernelOp"> {

@@ -51,7 +51,12 @@ void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options
   verifyStage(pm, "tile");
 }
 
-void tegula::buildWarpPipeline(OpPassManager &pm, const PipelineOptions &) {
+void tegula::buildWarpPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  ChooseThreadsPassOptions choice;
+  choice.overrides.assign(options.schedule.begin(), options.schedule.end());
+  pm.addNestedPass<tile::KernelOp>(createChooseThreadsPass(choice));
+  pm.addNestedPass<tile::KernelOp>(createAssignBlockedPass());
+  pm.addPass(createSingleRolePass());
   pm.addNestedPass<tile::KernelOp>(createAssignLayoutsPass());
   pm.addPass(createPartitionRolesPass());
   pm.addNestedPass<warp::KernelOp>(createPingPongPass());

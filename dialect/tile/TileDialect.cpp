@@ -54,3 +54,11 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << " and " << consumerRegisters;
   return success();
 }
+
+LogicalResult ProgramAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t threads, int64_t ctas) {
+  if (threads != 128 && threads != 256 && threads != 512 && threads != 1024)
+    return emitError() << "expected `threads` of the schedule to be 128, 256, 512 or 1024, but got " << threads;
+  if (ctas < 1 || ctas * threads > 2048)
+    return emitError() << "expected `ctas` of the schedule from 1 to 2048 / threads = " << 2048 / threads << ", but got " << ctas;
+  return success();
+}

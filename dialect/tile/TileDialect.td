@@ -71,4 +71,22 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
   let genVerifyDecl = 1;
 }
 
+def Tile_ProgramAttr : AttrDef<TileDialect, "Program"> {
+  let mnemonic = "program";
+  let summary = "the schedule of a tile program that is no attention loop, on a GPU";
+  let description = [{
+    The attribute `schedule` of such a kernel, set by `tegula-choose-threads`. All threads of a CTA hold each tile together and run the program in step.
+
+    | field | meaning |
+    | --- | --- |
+    | `threads` | of a CTA: 128, 256, 512 or 1024 |
+    | `ctas` | of an SM, that registers must leave room for: threads * ctas is at most 2048 |
+
+    Example: `#tile.program<threads = 256, ctas = 4>`
+  }];
+  let parameters = (ins "int64_t":$threads, "int64_t":$ctas);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 #endif

@@ -4,6 +4,18 @@
 #include "dialect/tile/TileDialect.h"
 #include "mlir/IR/TensorEncoding.h"
 
+namespace tegula::warp {
+
+/// One step of a blocked layout: `count` places, `stride` apart along `axis`; axis -1: copies of the same elements.
+struct Digit {
+  int64_t axis, stride, count;
+
+  bool operator==(const Digit &other) const = default;
+};
+inline llvm::hash_code hash_value(const Digit &digit) { return llvm::hash_combine(digit.axis, digit.stride, digit.count); }
+
+} // namespace tegula::warp
+
 #include "dialect/warp/WarpDialect.h.inc"
 #define GET_ATTRDEF_CLASSES
 #include "dialect/warp/WarpAttrs.h.inc"

@@ -15,7 +15,7 @@ def WarpDialect : Dialect {
   let description = [{
     A `warp.kernel` is a set of roles, each run by some warpgroups (128 threads), that talk through rings of shared-memory tiles alone. A tile that a
     warpgroup's registers hold is a ranked tensor with the encoding `#warp.fragment` (`#warp.rows` for one value a row), so `arith`, `math`, `scf` and their
-    folds apply unchanged. A matrix op gives a `!warp.pending`; only `warp.await` makes a tensor of it. Lanes, registers and addresses are unknown here.
+    folds apply unchanged; in a program that is no attention loop, all threads hold each tile, under `#warp.blocked`. A matrix op gives a `!warp.pending`; only `warp.await` makes a tensor of it. Lanes, registers and addresses are unknown here.
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -37,6 +37,40 @@ def Warp_RowsAttr : AttrDef<WarpDialect, "Rows", [DeclareAttrInterfaceMethods<Ve
   let mnemonic = "rows";
   let summary = "one value for each row of a fragment, in all lanes that hold the row";
   let description = "Constraints: 1. rank 1, 64 rows.";
+}
+
+def Warp_BlockedAttr : AttrDef<WarpDialect, "Blocked", [DeclareAttrInterfaceMethods<VerifiableTensorEncoding>]> {
+  let mnemonic = "blocked";
+  let summary = "a tile in the registers of all threads of a CTA";
+  let description = [{
+    Where each element lies, as digits. A digit `[axis, stride, count]` of `registers` says that one digit of a register's number, the first fastest, moves the element by
+    `stride` along `axis`; the entry of bit n of the thread's number in `threads` is `[axis, stride]`, or `[]` where threads that differ in it hold the same elements.
+    A tile that meets no matrix op has 16 contiguous bytes a thread along its fastest axis, then lanes, then warps, then the same again until the tile is covered:
+
+        #warp.blocked<registers = [[1, 1, 4], [1, 128, 2]], threads = [[1, 4], [1, 8], [1, 16], [1, 32], [1, 64], [0, 1], [0, 2]]>    // tensor<4x256xf32> in 128 threads
+
+    The result of a matrix op has the places of `mma.sync` m16n8 accumulators. A reduction drops an axis, a transposition renames axes, and a broadcast's operand drops those
+    that it is repeated along: no data moves. Places past an extent hold anything (Zhou et al., "Linear Layouts", arXiv:2505.23819, draw layouts so, with more freedom).
+
+    Constraints: 1. axes are the tile's. 2. the strides of an axis are 1 and the products of the counts below, so that each element has its place, and reach the extent.
+    3. 128 to 1024 threads, a power of two.
+  }];
+  let parameters = (ins ArrayRefParameter<"::tegula::warp::Digit">:$registers, ArrayRefParameter<"::tegula::warp::Digit">:$threads);
+  let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    int64_t getNumRegisters() const;
+    int64_t getNumThreads() const { return int64_t(1) << getThreads().size(); }
+    /// Places along an axis: its extent, rounded up.
+    int64_t getCoverage(int64_t axis) const;
+    /// The coordinate along `axis` of each register, but for the thread's part.
+    ::llvm::SmallVector<int64_t> getRegisterOffsets(int64_t axis) const;
+    /// Elements of neighbouring registers that are neighbours along `axis`, from register 0 on.
+    int64_t getContiguous(int64_t axis) const;
+    /// Axis a becomes `to[a]`, or is dropped where that is -1: its registers go, and its threads hold copies.
+    BlockedAttr mapAxes(::llvm::ArrayRef<int64_t> to) const;
+    /// The layout of a tile that lacks `axis`.
+    BlockedAttr withoutAxis(int64_t axis, int64_t rank) const;
+  }];
 }
 
 class Warp_Type<string name, string typeMnemonic> : TypeDef<WarpDialect, name> { let mnemonic = typeMnemonic; }

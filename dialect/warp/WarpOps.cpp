@@ -205,3 +205,23 @@ LogicalResult ReleaseOp::verify() {
   error.attachNote((*running.begin())->getLoc()) << "issued here; await it first";
   return error;
 }
+
+//===-- tiles of the whole CTA --------------------------------------------------------------------===//
+
+static bool isBlocked(Value tile) { return isa_and_nonnull<BlockedAttr>(cast<RankedTensorType>(tile.getType()).getEncoding()); }
+
+LogicalResult ConvertOp::verify() {
+  RankedTensorType from = getTile().getType(), to = getResult().getType();
+  if (from.dropEncoding() != to.dropEncoding() || !isBlocked(getTile()) || !isBlocked(getResult()))
+    return emitOpError("constraint 1: expected two blocked layouts of one tile, but got ") << from << " and " << to;
+  return success();
+}
+
+LogicalResult DotOp::verify() {
+  for (Value tile : {getLhs(), getRhs(), Value(getResult())})
+    if (!isa<GlobalType>(tile.getType()) && !isBlocked(tile))
+      return emitOpError("constraint 1: expected tiles with #warp.blocked, but got ") << tile.getType();
+  if (getAcc() && getAcc().getType() != getResult().getType())
+    return emitOpError("constraint 1: expected an accumulator of ") << getResult().getType() << ", but got " << getAcc().getType();
+  return success();
+}

@@ -177,7 +177,7 @@ def Warp_ZeroUnseenOp : Warp_Op<"zero_unseen", [RecursiveMemoryEffects]> {
 //===-- Matrix ops --------------------------------------------------------------------------------===//
 
 def Warp_GlobalOp : Warp_Op<"global", [Pure]> {
-  let summary = "names a tile of global memory as the right operand of matrix ops";
+  let summary = "names a tile of global memory as the operand of matrix ops";
   let description = [{
     Indices and axes as for `tile.load`; rows past the extent read as zero. Read when a matrix op runs.
     Constraints: 1. one index an axis of memory. 2. two distinct axes of memory. 3. element types are equal.
@@ -226,6 +226,42 @@ def Warp_PackOp : Warp_Op<"pack"> {
   let results = (outs Warp_Fragment:$packed);
   let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($packed)";
   let hasVerifier = 1;
+}
+
+//===-- Tiles of the whole CTA --------------------------------------------------------------------===//
+
+def Warp_BlockedTile : RankedTensorOf<[AnyFloat, AnySignlessInteger]>;
+
+def Warp_ConvertOp : Warp_Op<"convert", [Pure]> {
+  let summary = "the same tile under another layout";
+  let description = [{
+    Constraints: 1. one shape and element type, both with `#warp.blocked`.
+    Lowers to a choice of registers where no element changes its thread, else through shared memory.
+  }];
+  let arguments = (ins Warp_BlockedTile:$tile);
+  let results = (outs Warp_BlockedTile:$result);
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Warp_DotOp : Warp_Op<"dot", [MemoryEffects<[MemRead]>]> {
+  let summary = "a matrix product of the whole CTA";
+  let description = [{
+    `tile.dot` on tiles with layouts: the result has a matrix op's; operands have any, or are in global memory (`warp.global`) and never in registers.
+    Constraints: 1. each tile has `#warp.blocked`; `acc` has the result's type.
+    Lowers to operands in shared memory, then `mma.sync` of each warp on its part (16-bit operands; f32 as three products of tf32), or multiply-adds (integers).
+  }];
+  let arguments = (ins AnyTypeOf<[Warp_BlockedTile, Warp_GlobalType]>:$lhs, AnyTypeOf<[Warp_BlockedTile, Warp_GlobalType]>:$rhs,
+                       Optional<Warp_BlockedTile>:$acc, UnitAttr:$transpose_b);
+  let results = (outs Warp_BlockedTile:$result);
+  let assemblyFormat = "$lhs `,` $rhs (`transpose_b` $transpose_b^)? (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Warp_FenceOp : Warp_Op<"fence"> {
+  let summary = "what the CTA's threads wrote to global memory before is there for all of them after";
+  let description = "Stands between accesses of one tensor of which one writes: threads may hold other elements in the second. Lowers to a barrier of the CTA.";
+  let assemblyFormat = "attr-dict";
 }
 
 //===-- Named barriers ----------------------------------------------------------------------------===//

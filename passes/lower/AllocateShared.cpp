@@ -3,6 +3,7 @@
 // In: warp.ring ops. Out: `offset` and `barriers` on each, `shared_bytes` on the kernel. The one idea: a bump allocator, since rings live as long as the kernel.
 #include "codegen/Target.h"
 #include "passes/Passes.h"
+#include "passes/lower/BlockedScratch.h"
 
 namespace tegula {
 #define GEN_PASS_DEF_ALLOCATESHAREDPASS
@@ -35,8 +36,10 @@ struct AllocateSharedPass : tegula::impl::AllocateSharedPassBase<AllocateSharedP
       ring.setBarriersAttr(b.getI64IntegerAttr(next));
       next += 2 * 8 * slots(ring);
     }
+    int64_t scratch = allocateScratch(getOperation());
+    next += scratch;
     // The base of dynamic shared memory is rounded up to the swizzle's 1024 bytes in the kernel.
-    int64_t total = rings.empty() ? 0 : next + alignment;
+    int64_t total = next == 0 ? 0 : next + alignment;
     if (total > record->sharedPerBlock) {
       InFlightDiagnostic error = getOperation().emitError("needs ") << total << " bytes of shared memory, but " << record->name << " has "
                                                                     << record->sharedPerBlock << " a block";

@@ -1,6 +1,7 @@
 // The templates of InlinePtx.h.
 #include "passes/lower/InlinePtx.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -56,6 +57,11 @@ void ptx::tensorCopy(OpBuilder &b, Location loc, Value destination, Value map, V
 
 void ptx::barrierSync(OpBuilder &b, Location loc, Value barrier, Value threads) {
   emit(b, loc, "bar.sync $0, $1;", "r,r,~{memory}", {barrier, threads}, {});
+}
+
+Value ptx::barrierAny(OpBuilder &b, Location loc, Value flag, Value threads) {
+  Value some = emit(b, loc, "{\n.reg .pred p;\nbar.red.or.pred p, 0, $2, $1;\nselp.b32 $0, 1, 0, p;\n}", "=r,b,r,~{memory}", {flag, threads}, {b.getI32Type()})[0];
+  return arith::TruncIOp::create(b, loc, b.getI1Type(), some);
 }
 
 void ptx::barrierArrive(OpBuilder &b, Location loc, Value barrier, Value threads) {
@@ -126,4 +132,77 @@ SmallVector<Value> ptx::warpProductTf32(OpBuilder &b, Location loc, ValueRange a
 
 Value ptx::toTf32(OpBuilder &b, Location loc, Value value) {
   return emit(b, loc, "cvt.rna.tf32.f32 $0, $1;", "=r,f", {value}, {b.getI32Type()})[0];
+}
+
+Value ptx::opaque(OpBuilder &b, Location loc, Value pointer) { return emit(b, loc, "mov.b64 $0, $1;", "=l,l", {pointer}, {pointer.getType()})[0]; }
+
+/// "v4.b32", and the number of words, of an access of so many bytes.
+static std::pair<std::string, int64_t> accessWords(int64_t bytes) {
+  int64_t words = std::max<int64_t>(1, bytes / 4);
+  std::string vector = words == 1 ? "" : llvm::formatv("v{0}.", words).str();
+  return {vector + (bytes == 1 ? "u8" : bytes == 2 ? "b16" : "b32"), words};
+}
+
+SmallVector<Value> ptx::loadGlobalIf(OpBuilder &b, Location loc, Value address, int64_t bytes, Value condition) {
+  auto [access, words] = accessWords(bytes);
+  bool narrow = bytes < 4;
+  std::string text, constraints, target = words == 1 ? "$0" : registerList(0, words);
+  for (int64_t i = 0; i < words; ++i) {
+    constraints += narrow ? "=h," : "=r,";
+    if (condition)
+      text += llvm::formatv("mov.{0} ${1}, 0;\n", narrow ? "b16" : "b32", i);
+  }
+  text += condition ? llvm::formatv("@${0} ", words + 1).str() : "";
+  text += llvm::formatv("ld.global.{0} {1}, [${2}];", access, target, words);
+  SmallVector<Value> operands{address};
+  if (condition)
+    operands.push_back(condition);
+  SmallVector<Type> results(words, narrow ? b.getI16Type() : b.getI32Type());
+  return emit(b, loc, text, constraints + (condition ? "l,b,~{memory}" : "l,~{memory}"), operands, results);
+}
+
+void ptx::copyGlobalIf(OpBuilder &b, Location loc, Value to, Value from, int64_t bytes, Value condition) {
+  std::string text = llvm::formatv("cp.async.{0}.shared.global [$0], [$1], {1}{2};", bytes == 16 ? "cg" : "ca", bytes, condition ? ", $2" : "");
+  SmallVector<Value> operands{to, from};
+  if (condition) {
+    auto number = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)); };
+    operands.push_back(arith::SelectOp::create(b, loc, condition, number(bytes), number(0)));
+  }
+  emit(b, loc, text, condition ? "r,l,r,~{memory}" : "r,l,~{memory}", operands, {});
+}
+
+void ptx::waitCopies(OpBuilder &b, Location loc) { emit(b, loc, "cp.async.wait_all;", "~{memory}", {}, {}); }
+
+void ptx::storeGlobalIf(OpBuilder &b, Location loc, Value address, int64_t bytes, ValueRange values, Value condition) {
+  auto [access, words] = accessWords(bytes);
+  std::string constraints = "l", source = words == 1 ? "$1" : registerList(1, words);
+  for (int64_t i = 0; i < words; ++i)
+    constraints += bytes < 4 ? ",h" : ",r";
+  std::string text = condition ? llvm::formatv("@${0} ", words + 1).str() : "";
+  text += llvm::formatv("st.global.{0} [$0], {1};", access, source);
+  SmallVector<Value> operands{address};
+  operands.append(values.begin(), values.end());
+  if (condition)
+    operands.push_back(condition);
+  emit(b, loc, text, constraints + (condition ? ",b,~{memory}" : ",~{memory}"), operands, {});
+}
+
+void ptx::addGlobalIf(OpBuilder &b, Location loc, Value address, Value value, Value condition) {
+  Type type = value.getType();
+  unsigned width = type.getIntOrFloatBitWidth();
+  std::string kind = type.isF16() ? "noftz.f16" : type.isBF16() ? "noftz.bf16" : llvm::formatv("{0}{1}", isa<FloatType>(type) ? "f" : "u", width).str();
+  std::string constraint = width == 16 ? "h" : isa<FloatType>(type) ? (width == 32 ? "f" : "d") : (width == 32 ? "r" : "l");
+  std::string text = (condition ? "@$2 " : "") + ("red.global.add." + kind + " [$0], $1;");
+  SmallVector<Value> operands{address, value};
+  if (condition)
+    operands.push_back(condition);
+  emit(b, loc, text, "l," + constraint + (condition ? ",b" : "") + ",~{memory}", operands, {});
+}
+
+SmallVector<Value> ptx::loadMatrices(OpBuilder &b, Location loc, Value address, int64_t count, bool transposed) {
+  std::string text = llvm::formatv("ldmatrix.sync.aligned.m8n8.x{0}{1}.shared.b16 {2}, [${0}];", count, transposed ? ".trans" : "", registerList(0, count));
+  std::string constraints;
+  for (int64_t i = 0; i < count; ++i)
+    constraints += "=r,";
+  return emit(b, loc, text, constraints + "r,~{memory}", {address}, SmallVector<Type>(count, b.getI32Type()));
 }

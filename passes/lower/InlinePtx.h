@@ -21,6 +21,8 @@ void mbarrierArriveExpect(mlir::OpBuilder &b, mlir::Location loc, mlir::Value ad
 void tensorCopy(mlir::OpBuilder &b, mlir::Location loc, mlir::Value destination, mlir::Value map, mlir::Value barrier,
                 mlir::ValueRange coordinates);
 void barrierSync(mlir::OpBuilder &b, mlir::Location loc, mlir::Value barrier, mlir::Value threads);
+/// Whether `flag` holds in any of the CTA's threads, all of which come here.
+mlir::Value barrierAny(mlir::OpBuilder &b, mlir::Location loc, mlir::Value flag, mlir::Value threads);
 void barrierArrive(mlir::OpBuilder &b, mlir::Location loc, mlir::Value barrier, mlir::Value threads);
 
 /// One product of a warpgroup: all k-steps between a fence and a commit, in one asm so that nothing comes between them.
@@ -44,5 +46,20 @@ llvm::SmallVector<mlir::Value> warpProductTf32(mlir::OpBuilder &b, mlir::Locatio
                                                mlir::ValueRange bRegisters);
 /// Rounds f32 to tf32, as i32 bits.
 mlir::Value toTf32(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
+
+/// A copy of a pointer to global memory whose origin LLVM does not see.
+mlir::Value opaque(mlir::OpBuilder &b, mlir::Location loc, mlir::Value pointer);
+/// Reads 1, 2, 4, 8 or 16 bytes of global memory where `condition` (null: always), else 0; one i16 for 1 (zero-extended) and 2 bytes, else i32 words.
+llvm::SmallVector<mlir::Value> loadGlobalIf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value address, int64_t bytes, mlir::Value condition);
+/// Starts a copy of 4, 8 or 16 bytes of global memory to shared memory (an i32 address); zeros where `condition` (null: always) does not hold.
+void copyGlobalIf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value to, mlir::Value from, int64_t bytes, mlir::Value condition);
+/// Waits for the thread's copies.
+void waitCopies(mlir::OpBuilder &b, mlir::Location loc);
+/// Writes the words that `loadGlobalIf` reads.
+void storeGlobalIf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value address, int64_t bytes, mlir::ValueRange words, mlir::Value condition);
+/// Adds to global memory atomically; `value` is i32, i64, f16, bf16, f32 or f64.
+void addGlobalIf(mlir::OpBuilder &b, mlir::Location loc, mlir::Value address, mlir::Value value, mlir::Value condition);
+/// `ldmatrix`: `count` (2 or 4) 8x8 matrices of 16-bit elements, whose rows the lanes' addresses name; one i32 each.
+llvm::SmallVector<mlir::Value> loadMatrices(mlir::OpBuilder &b, mlir::Location loc, mlir::Value address, int64_t count, bool transposed);
 
 } // namespace tegula::ptx

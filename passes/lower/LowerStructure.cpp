@@ -30,9 +30,10 @@ public:
 
   FailureOr<KernelState> run() {
     state.schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule");
-    if (!state.schedule)
+    if (!state.schedule && !kernel->hasAttr("schedule"))
       return kernel.emitError("has no schedule");
     totalWarpgroups = warpgroups();
+    state.threads = 128 * totalWarpgroups;
     needs = conditions();
     declareSharedMemory();
     makeFunction();
@@ -81,7 +82,8 @@ private:
     state.function = LLVM::LLVMFuncOp::create(b, loc, kernel.getSymName(), type);
     state.function->setAttr("nvvm.kernel", b.getUnitAttr());
     state.function->setAttr("nvvm.reqntid", b.getDenseI32ArrayAttr({static_cast<int32_t>(128 * totalWarpgroups)}));
-    state.function->setAttr("nvvm.minctasm", b.getI32IntegerAttr(1));
+    auto program = kernel->getAttrOfType<tile::ProgramAttr>("schedule");
+    state.function->setAttr("nvvm.minctasm", b.getI32IntegerAttr(program ? program.getCtas() : 1));
     state.function->setAttr("denormal_fp_math_f32", b.getStringAttr("preserve-sign"));
     entry = state.function.addEntryBlock(b);
     b.setInsertionPointToEnd(entry);
@@ -102,7 +104,7 @@ private:
                                       arith::ShRUIOp::create(b, loc, lane, constant(2)));
     place.row = widen(row);
     place.column = widen(arith::MulIOp::create(b, loc, arith::AndIOp::create(b, loc, lane, constant(3)), constant(2)));
-    if (kernel.getBody().front().getOps<warp::RingOp>().empty())
+    if (sharedBytes() == 0)
       return;
     Value symbol = LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext(), 3), "smem");
     Value address = LLVM::PtrToIntOp::create(b, loc, i32, symbol);
@@ -347,19 +349,27 @@ private:
     FailureOr<SmallVector<NamedAttribute>> facts = tile::describeSignature(kernel);
     if (failed(facts))
       return failure();
-    facts->append({named(b, "form", tile::stringifyForm(state.schedule.getForm())),
+    facts->append({named(b, "form", tile::stringifyForm(form())),
                    named(b, "grid", b.getDictionaryAttr({named(b, "tiles", gridRule()), named(b, "persistent", b.getBoolAttr(isPipelined()))})),
-                   named(b, "threads", 128 * totalWarpgroups), named(b, "shared_bytes", sharedBytes()), named(b, "ctas_per_sm", 1),
-                   named(b, "schedule", tile::describeSchedule(state.schedule)), named(b, "conditions", b.getArrayAttr(needs))});
+                   named(b, "threads", state.threads), named(b, "shared_bytes", sharedBytes()), named(b, "ctas_per_sm", 1),
+                   named(b, "schedule", scheduleFacts()), named(b, "conditions", b.getArrayAttr(needs))});
     state.function->setAttr(manifestAttr, b.getDictionaryAttr(*facts));
     return success();
   }
 
-  bool isPipelined() { return state.schedule.getForm() == tile::Form::Pipelined; }
+  tile::Form form() { return state.schedule ? state.schedule.getForm() : tile::Form::Direct; }
+  bool isPipelined() { return form() == tile::Form::Pipelined; }
 
   int64_t sharedBytes() {
     auto bytes = kernel->getAttrOfType<IntegerAttr>("shared_bytes");
     return bytes ? bytes.getInt() : 0;
+  }
+
+  DictionaryAttr scheduleFacts() {
+    if (state.schedule)
+      return tile::describeSchedule(state.schedule);
+    auto program = kernel->getAttrOfType<tile::ProgramAttr>("schedule");
+    return b.getDictionaryAttr({named(b, "form", tile::stringifyForm(form())), named(b, "threads", program.getThreads()), named(b, "ctas", program.getCtas())});
   }
 
   /// What a pipelined kernel needs of the tensors that it stores in pairs; the rules of tensor maps follow from the maps themselves.

@@ -43,6 +43,8 @@ ThreadTypeConverter::ThreadTypeConverter() {
       return VectorType::get({type.getDimSize(1) / 2}, type.getElementType());
     if (isa_and_nonnull<warp::RowsAttr>(type.getEncoding()))
       return VectorType::get({2}, type.getElementType());
+    if (auto blocked = dyn_cast_or_null<warp::BlockedAttr>(type.getEncoding()))
+      return VectorType::get({blocked.getNumRegisters()}, type.getElementType());
     return std::nullopt;
   });
   addConversion([this](warp::PendingType type) { return convertType(type.getTile()); });
@@ -113,6 +115,10 @@ private:
     populateCopyPatterns(patterns, types, state);
     populateUnseenPatterns(patterns, types, state);
     populateBarrierPatterns(patterns, types, state);
+    populateBlockedMemoryPatterns(patterns, types, state);
+    populateBlockedMovePatterns(patterns, types, state);
+    populateBlockedReducePatterns(patterns, types, state);
+    populateBlockedDotPatterns(patterns, types, state);
     OneMessage handler(&getContext());
     return applyPartialConversion(state.function, target, std::move(patterns));
   }

@@ -21,7 +21,8 @@ struct ThreadPlace {
 /// The kernel while it is lowered.
 struct KernelState {
   mlir::LLVM::LLVMFuncOp function;
-  tile::ScheduleAttr schedule;
+  tile::ScheduleAttr schedule; ///< null for a tile program in blocked layouts
+  int64_t threads;             ///< of the CTA
   ThreadPlace place;
   llvm::DenseMap<mlir::Operation *, mlir::Value> tensorMaps; ///< of each warp.copy
   llvm::DenseMap<mlir::Value, IndexRange> ranges;            ///< of dims and warpgroup numbers
@@ -54,6 +55,10 @@ void populateMatrixPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeC
 void populateCopyPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateUnseenPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBarrierPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateBlockedMemoryPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateBlockedMovePatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateBlockedReducePatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateBlockedDotPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 
 /// An integer constant of the llvm dialect.
 mlir::Value constantInt(mlir::OpBuilder &b, mlir::Location loc, int64_t value, unsigned bits = 32);

@@ -34,6 +34,8 @@ RankedTensorType encoded(RankedTensorType type) {
 
 struct AssignLayoutsPass : tegula::impl::AssignLayoutsPassBase<AssignLayoutsPass> {
   void runOnOperation() override {
+    if (getOperation()->getAttrOfType<tile::ProgramAttr>("schedule"))
+      return; // see tegula-assign-blocked
     auto schedule = getOperation()->getAttrOfType<tile::ScheduleAttr>("schedule");
     if (!schedule || schedule.getForm() == tile::Form::Sequential) {
       getOperation().emitError("has no schedule for a GPU");

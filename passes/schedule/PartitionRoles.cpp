@@ -507,7 +507,7 @@ struct PartitionRolesPass : tegula::impl::PartitionRolesPassBase<PartitionRolesP
   void runOnOperation() override {
     SmallVector<tile::KernelOp> kernels(getOperation().getOps<tile::KernelOp>());
     for (tile::KernelOp kernel : kernels)
-      if (failed(partition(kernel)))
+      if (!kernel->getAttrOfType<tile::ProgramAttr>("schedule") && failed(partition(kernel)))
         return signalPassFailure();
   }
 

@@ -1,0 +1,92 @@
+// tegula-choose-threads: the threads of a tile program.
+//
+// In: tile sizes, overrides. Out: `schedule = #tile.program<threads = ..., ctas = ...>`. The one idea: a tile's elements are shared out evenly, so
+// the largest tile decides how many threads keep it, and what is computed beside it, in registers.
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tegula {
+#define GEN_PASS_DEF_CHOOSETHREADSPASS
+#include "passes/Passes.h.inc"
+} // namespace tegula
+
+using namespace mlir;
+using namespace tegula;
+
+namespace {
+
+struct ChooseThreadsPass : tegula::impl::ChooseThreadsPassBase<ChooseThreadsPass> {
+  using ChooseThreadsPassBase::ChooseThreadsPassBase;
+
+  void runOnOperation() override {
+    if (getOperation()->hasAttr("schedule"))
+      return;
+    int64_t threads = 0, ctas = 0;
+    SmallVector<std::string> texts; // the kernel's own clause first
+    if (auto own = getOperation()->getAttrOfType<ArrayAttr>("tile.schedule"))
+      for (StringAttr text : own.getAsRange<StringAttr>())
+        texts.push_back(text.str());
+    texts.append(overrides.begin(), overrides.end());
+    for (StringRef text : texts) {
+      auto [field, value] = text.split('=');
+      int64_t *slot = field.trim() == "threads" ? &threads : field.trim() == "ctas" ? &ctas : nullptr;
+      if (!slot)
+        return fail("field `" + field.trim() + "` of the schedule has no effect on a tile program; known: threads, ctas");
+      if (value.trim().getAsInteger(10, *slot) || *slot == 0)
+        return fail("expected `" + field.trim() + "` of the schedule to be an integer above 0, but got `" + value.trim() + "`");
+    }
+    threads = threads ? threads : chooseThreads();
+    ctas = ctas ? ctas : chooseCtas(threads);
+    auto schedule = tile::ProgramAttr::getChecked([&] { return getOperation().emitError(); }, &getContext(), threads, ctas);
+    if (!schedule)
+      return signalPassFailure();
+    getOperation()->setAttr("schedule", schedule);
+    ++chosen;
+  }
+
+private:
+  /// Registers of 32 bits that a tile takes in one thread of one.
+  static int64_t words(RankedTensorType tile) { return llvm::divideCeil(tile.getNumElements() * tile.getElementTypeBitWidth(), 32); }
+
+  /// A tile that matrix ops read from memory alone.
+  static bool feedsProducts(Operation *op) {
+    return isa<tile::LoadOp, tile::TransposeOp>(op) && !op->use_empty() &&
+           llvm::all_of(op->getUsers(), [](Operation *user) { return isa<tile::DotOp>(user) || (isa<tile::TransposeOp>(user) && feedsProducts(user)); });
+  }
+
+  int64_t chooseThreads() {
+    int64_t threads = 128;
+    llvm::DenseSet<Type> products; // the results of matrix ops, and what loops carry of them
+    getOperation()->walk([&](tile::DotOp dot) { products.insert(dot.getType()); });
+    getOperation()->walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        if (auto tile = dyn_cast<RankedTensorType>(type); tile && !isa<arith::ConstantOp>(op) && !feedsProducts(op))
+          while (threads < 512 && words(tile) > (!products.contains(tile) ? 16 : threads < 256 ? 64 : 128) * threads)
+            threads *= 2;
+    });
+    return threads;
+  }
+
+  /// Room for 1024 threads where tiles are rows and take few registers: while memory holds up one CTA, another one works.
+  int64_t chooseCtas(int64_t threads) {
+    int64_t loaded = 0;
+    bool onlyRows = true;
+    getOperation()->walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        if (auto tile = dyn_cast<RankedTensorType>(type))
+          onlyRows &= tile.getRank() == 1;
+      if (isa<tile::LoadOp, tile::GatherOp>(op))
+        loaded += words(cast<RankedTensorType>(op->getResult(0).getType()));
+    });
+    return onlyRows && loaded <= 24 * threads ? std::max<int64_t>(1, 1024 / threads) : 1;
+  }
+
+  void fail(const Twine &message) {
+    getOperation().emitError(message);
+    signalPassFailure();
+  }
+};
+
+} // namespace
