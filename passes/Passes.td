@@ -152,7 +152,7 @@ def AssignBlockedPass : Pass<"tegula-assign-blocked", "::tegula::tile::KernelOp"
     contiguous in memory. What follows from a layout is derived: a reduction's result drops an axis, a broadcast's operand those that it is repeated
     along, a transposition renames. Where two such derivations meet, `warp.convert` stands between them.
 
-    `tile.dot` becomes `warp.dot`; `warp.fence` is put before accesses that may meet another thread's write.
+    Scalar code of one element (`tile.mask`, `tile.map`) becomes code on tiles first. `tile.dot` becomes `warp.dot`; `warp.fence` is put before accesses that may meet another thread's write.
   }];
   let dependentDialects = ["::tegula::warp::WarpDialect", "::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"conversions", "conversions", "conversions between layouts">, Statistic<"layouts", "layouts", "tiles with a layout">];

@@ -4,6 +4,7 @@
 // together shares a layout; the largest tiles choose, and layouts flow along reductions, broadcasts and transpositions, as these move no data.
 #include "passes/Passes.h"
 #include "passes/schedule/BlockedLayouts.h"
+#include "passes/schedule/ExpandElements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -158,7 +159,7 @@ struct AssignBlockedPass : tegula::impl::AssignBlockedPassBase<AssignBlockedPass
     if (!schedule)
       return;
     threads = schedule.getThreads();
-    if (failed(refuse()))
+    if (failed(refuse()) || failed(expandElements(getOperation())))
       return signalPassFailure();
     cloneConstants();
     LayoutClasses tiles(getOperation());
@@ -183,7 +184,7 @@ private:
       if (auto add = dyn_cast<tile::AtomicAddOp>(op))
         if (Type element = getElementTypeOrSelf(add.getValue()); element.getIntOrFloatBitWidth() < 16 || element.isInteger(16))
           return op->emitError("the GPU adds atomically to i32, i64, f16, bf16, f32 and f64, but got ") << element;
-      if (isa<tile::AttentionOp, tile::MaskOp, tile::ScoreOp, tile::OnlineSoftmaxOp, tile::ScaleRowsOp, tile::MergeOp, tile::FinishOp>(op))
+      if (isa<tile::AttentionOp, tile::OnlineSoftmaxOp, tile::ScaleRowsOp, tile::MergeOp, tile::FinishOp>(op))
         return op->emitOpError("internal: expected only expanded tile code");
       return WalkResult::advance();
     });

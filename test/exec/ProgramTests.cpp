@@ -237,7 +237,7 @@ public:
         c, operands,
         [&](size_t n) {
           return static_cast<std::byte *>(buffers[n].data()) +
-                 Tensor::guardBytes();
+                 operands[n].whole.dataOffset();
         },
         *arguments);
     return status.ok() ? "" : status.message();

@@ -86,6 +86,32 @@ tile.kernel @fences(%x: !v {tile.name = "x", tile.dims = ["N"], tile.role = "ino
 
 // -----
 
+!i = memref<?xi32, strided<[?]>>
+#threads = #tile.program<threads = 128, ctas = 1>
+
+// Scalar code of one element works on tiles of indices; what no index meets stays scalar, a table read at indices is a gather.
+// CHECK-LABEL: tile.kernel @elements
+tile.kernel @elements(%x: !i {tile.name = "x", tile.dims = ["N"], tile.role = "in"}, %N: i64 {tile.dim = "N"}) attributes {schedule = #threads} {
+  // CHECK-DAG: %[[SUM:.*]] = arith.addi %arg1, %arg1 : i64
+  // CHECK-DAG: %[[SUMS:.*]] = tensor.splat %[[SUM]] : tensor<16x32xi64
+  // CHECK: %[[G:.*]] = tile.gather %arg0[%{{.*}}] : {{.*}} -> tensor<16x32xi32
+  // CHECK: arith.extsi %[[G]] : tensor<16x32xi32, {{.*}}> to tensor<16x32xi64
+  // CHECK: arith.cmpi slt, %{{.*}}, %{{.*}} : tensor<16x32xi64
+  %keep = tile.mask rows(%N) cols(%N) {
+  ^bb0(%i: i64, %j: i64):
+    %s = arith.addi %N, %N : i64
+    %g = tile.lookup %x[%j] : !i
+    %w = arith.extsi %g : i32 to i64
+    %d = arith.addi %w, %s : i64
+    %c = arith.cmpi slt, %i, %d : i64
+    tile.yield %c : i1
+  } : tensor<16x32xi1>
+  %any = tile.any %keep : tensor<16x32xi1>
+  tile.return
+}
+
+// -----
+
 #threads = #tile.program<threads = 128, ctas = 1>
 tile.kernel @print(%N: i64 {tile.dim = "N"}) attributes {schedule = #threads} {
   // expected-error@+1 {{`print` runs on the CPU target only; use `--target cpu`, or remove it}}
