@@ -104,7 +104,7 @@ private:
                                       arith::ShRUIOp::create(b, loc, lane, constant(2)));
     place.row = widen(row);
     place.column = widen(arith::MulIOp::create(b, loc, arith::AndIOp::create(b, loc, lane, constant(3)), constant(2)));
-    if (sharedBytes() == 0)
+    if (sharedBytes() == 0 && kernel.getBody().front().getOps<warp::RingOp>().empty())
       return;
     Value symbol = LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext(), 3), "smem");
     Value address = LLVM::PtrToIntOp::create(b, loc, i32, symbol);
