@@ -131,7 +131,8 @@ def make_files(args):
             if os.path.isdir(source):
                 files = [(os.path.join(root, f), os.path.join(place, os.path.relpath(os.path.join(root, f), source)))
                          for root, folders, names in os.walk(source) for f in names
-                         if "__pycache__" not in root and not f.endswith((".pyc", ".cpp", ".h", "CMakeLists.txt"))]
+                         if "__pycache__" not in root and not f.endswith((".pyc", "CMakeLists.txt"))
+                         and not (place.startswith("test") and f.endswith((".cpp", ".h")))]
             for path, target in files:
                 with open(path, "rb") as f:
                     elf = f.read(4) == b"\x7fELF"

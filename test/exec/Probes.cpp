@@ -419,7 +419,7 @@ std::vector<Case> tegula::exec::probeCases(RunTarget target) {
   if (target == RunTarget::cuda) {
     size_t count = cases.size();
     for (size_t n = 0; n < count; ++n) {
-      bool narrow = !llvm::StringRef(cases[n].name).ends_with("/f32");
+      bool narrow = !llvm::StringRef(cases[n].name).contains("/f32");
       Case other = cases[n];
       cases[n].name += "/direct";
       cases[n].schedule = {"form=direct"};

@@ -162,7 +162,8 @@ void Dense::reduce(const Row &at, const std::vector<char> &visible,
       if (visible[j]) {
         s[j] = column.real(j);
         values.sum += s[j];
-        answer.weightSize += std::fabs(s[j]);
+        // A weight moves with its score, whose terms may cancel.
+        answer.weightSize += std::max<Real>(std::fabs(s[j]), 1);
         answer.empty = false;
       }
     return;
