@@ -16,8 +16,7 @@
  *
  *   gpu$ tegula-example-ahead-of-time
  *   row-major: pipelined, o within 0.01 of dense attention, lse too
- *   gaps between keys: direct (the stride of axis 1 of `k`, ...), o within
- * 0.01...
+ *   gaps between keys: direct (the stride of axis 1 of `k`, ...
  *
  * Where there is no GPU, the load says so and the program ends with 4:
  *

@@ -40,6 +40,8 @@ public:
     placeThread();
     if (failed(expandArguments()) || failed(describe()))
       return failure();
+    if (hasUnknownExtent)
+      return kernel.emitError("an extent of the grid is no expression of dims and integer parameters that a launch can evaluate");
     Block *body = &kernel.getBody().front();
     warp::RolesOp roles;
     for (Operation &op : llvm::make_early_inc_range(*body)) {
@@ -404,19 +406,27 @@ private:
     return rule;
   }
 
-  /// Called before the kernel's own arguments are replaced by name; afterwards dims are zero-extended arguments of the function.
+  /// Called before the kernel's own arguments are replaced by name; afterwards dims and scalars are arguments of the function, widened or not.
   std::string prefix(Value value) {
     APInt number;
     if (matchPattern(value, m_ConstantInt(&number)))
       return std::to_string(number.getSExtValue());
-    if (auto widened = value.getDefiningOp<arith::ExtUIOp>())
-      if (auto argument = dyn_cast<BlockArgument>(widened.getIn()))
-        return cast<StringAttr>(cast<DictionaryAttr>(arguments[argument.getArgNumber()]).get("dim")).str();
     Operation *op = value.getDefiningOp();
+    if (isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp>(op))
+      return prefix(op->getOperand(0));
+    if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == entry) {
+      auto facts = cast<DictionaryAttr>(arguments[argument.getArgNumber()]);
+      for (StringRef kind : {"dim", "name"})
+        if (auto name = facts.getAs<StringAttr>(kind))
+          return name.str();
+    }
     StringRef name = isa_and_nonnull<arith::MulIOp>(op) ? "*" : isa_and_nonnull<arith::AddIOp>(op) ? "+" : isa_and_nonnull<arith::CeilDivSIOp>(op) ? "ceildiv"
-                     : isa_and_nonnull<arith::SubIOp>(op) ? "-" : isa_and_nonnull<arith::DivSIOp, arith::FloorDivSIOp>(op) ? "/" : "?";
-    if (name == "?")
-      return "?";
+                     : isa_and_nonnull<arith::SubIOp>(op) ? "-" : isa_and_nonnull<arith::DivSIOp, arith::FloorDivSIOp>(op) ? "/"
+                     : isa_and_nonnull<arith::MinSIOp>(op) ? "min" : isa_and_nonnull<arith::MaxSIOp>(op) ? "max" : "";
+    if (name.empty()) {
+      hasUnknownExtent = true;
+      return "0";
+    }
     return ("(" + name + " " + prefix(op->getOperand(0)) + " " + prefix(op->getOperand(1)) + ")").str();
   }
 
@@ -429,6 +439,7 @@ private:
   SmallVector<Attribute> needs;
   SmallVector<Type> types;
   SmallVector<DictionaryAttr> arguments;
+  bool hasUnknownExtent = false;
 };
 
 } // namespace

@@ -49,3 +49,18 @@ warp.kernel @unallocated(%n: i64 {tile.dim = "N"}) attributes {schedule = #tile.
   }
   warp.return
 }
+
+// -----
+
+// expected-error@+1 {{an extent of the grid is no expression of dims and integer parameters that a launch can evaluate}}
+warp.kernel @grid(%N: i64 {tile.dim = "N"})
+    attributes {shared_bytes = 0 : i64, schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 0 {
+      %two = arith.constant 2 : i64
+      %total = arith.remsi %N, %two : i64
+      %r = warp.for_tiles %t of %total iter_args(%c = %two) -> (i64) { warp.yield %c : i64 }
+    }
+  }
+  warp.return
+}
