@@ -174,8 +174,8 @@ struct ConvertCopy : OpConversionPattern<warp::CopyOp> {
     RingSlot place(rewriter, loc, op.getRing().getDefiningOp<warp::RingOp>(), state.place.shared, adaptor.getCounter().front(),
                    adaptor.getCopy().front());
     Value barrier = place.full();
-    SmallVector<Value> coordinates;
-    for (Value index : llvm::reverse(firstOf(adaptor.getIndices())))
+    SmallVector<Value> coordinates, indices = firstOf(adaptor.getIndices());
+    for (Value index : llvm::reverse(indices))
       coordinates.push_back(narrowToI32(rewriter, loc, index));
     for (int64_t panel = 0; panel < (slot.getColumns() + 63) / 64; ++panel) {
       SmallVector<Value> at = coordinates;
