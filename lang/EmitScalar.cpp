@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lang/EmitScalar.h"
+#include "lang/EmitOperators.h"
 #include "dialect/tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -182,63 +183,11 @@ Value ScalarEmitter::emitOperator(const Expr &e, Location loc) {
   default:
     break;
   }
+  OperatorEmitter operators(builder, loc);
   if (isComparison(e.op))
-    return emitComparison(e.op, args[0], args[1], loc);
-  return isFloat(e.type) ? emitFloat(e.op, args, loc)
+    return operators.emitComparison(e.op, args[0], args[1]);
+  return isFloat(e.type) ? operators.emitFloat(e.op, args)
                          : emitInteger(e, args, loc);
-}
-
-Value ScalarEmitter::emitComparison(Op op, Value a, Value b, Location loc) {
-  using F = arith::CmpFPredicate;
-  using I = arith::CmpIPredicate;
-  static constexpr F floats[] = {F::OEQ, F::UNE, F::OLT,
-                                 F::OLE, F::OGT, F::OGE};
-  static constexpr I integers[] = {I::eq,  I::ne,  I::slt,
-                                   I::sle, I::sgt, I::sge};
-  int which = int(op) - int(Op::Eq);
-  if (isa<FloatType>(a.getType()))
-    return arith::CmpFOp::create(builder, loc, floats[which], a, b);
-  return arith::CmpIOp::create(builder, loc, integers[which], a, b);
-}
-
-Value ScalarEmitter::emitFloat(Op op, ValueRange args, Location loc) {
-  Value a = args.front(), b = args.back();
-  switch (op) {
-  case Op::Neg:
-    return arith::NegFOp::create(builder, loc, a);
-  case Op::Add:
-    return arith::AddFOp::create(builder, loc, a, b);
-  case Op::Sub:
-    return arith::SubFOp::create(builder, loc, a, b);
-  case Op::Mul:
-    return arith::MulFOp::create(builder, loc, a, b);
-  case Op::Div:
-    return arith::DivFOp::create(builder, loc, a, b);
-  case Op::Min:
-    return arith::MinimumFOp::create(builder, loc, a, b);
-  case Op::Max:
-    return arith::MaximumFOp::create(builder, loc, a, b);
-  case Op::Abs:
-    return math::AbsFOp::create(builder, loc, a);
-  case Op::Exp:
-    return math::ExpOp::create(builder, loc, a);
-  case Op::Exp2:
-    return math::Exp2Op::create(builder, loc, a);
-  case Op::Log:
-    return math::LogOp::create(builder, loc, a);
-  case Op::Log2:
-    return math::Log2Op::create(builder, loc, a);
-  case Op::Tanh:
-    return math::TanhOp::create(builder, loc, a);
-  case Op::Sqrt:
-    return math::SqrtOp::create(builder, loc, a);
-  case Op::Rsqrt:
-    return math::RsqrtOp::create(builder, loc, a);
-  case Op::Pow:
-    return math::PowFOp::create(builder, loc, a, b);
-  default:
-    llvm_unreachable("no operator on floats");
-  }
 }
 
 Value ScalarEmitter::negate(Value value, Location loc) {
@@ -448,9 +397,9 @@ Value ScalarEmitter::emitSaturate(ElemType target, Value value, Location loc) {
   Value above =
       realConstant(std::ldexp(1.0, isSigned ? width - 1 : width), loc);
   Value below = realConstant(double(low), loc);
-  Value tooHigh = emitComparison(Op::Ge, value, above, loc);
-  Value tooLow = emitComparison(Op::Le, value, below, loc);
-  Value isNumber = emitComparison(Op::Eq, value, value, loc);
+  Value tooHigh = OperatorEmitter(builder, loc).emitComparison(Op::Ge, value, above);
+  Value tooLow = OperatorEmitter(builder, loc).emitComparison(Op::Le, value, below);
+  Value isNumber = OperatorEmitter(builder, loc).emitComparison(Op::Eq, value, value);
   Value outside = arith::OrIOp::create(builder, loc, tooHigh, tooLow);
   Value unusable =
       arith::XOrIOp::create(builder, loc, isNumber, boolConstant(true, loc));

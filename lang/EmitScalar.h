@@ -66,11 +66,8 @@ private:
   mlir::Value emitBinary(Op op, mlir::Value a, mlir::Value b,
                          mlir::Location loc);
   mlir::Value emitRandom(mlir::ValueRange args, mlir::Location loc);
-  mlir::Value emitFloat(Op op, mlir::ValueRange args, mlir::Location loc);
   mlir::Value emitInteger(const Expr &e, mlir::ValueRange args,
                           mlir::Location loc);
-  mlir::Value emitComparison(Op op, mlir::Value a, mlir::Value b,
-                             mlir::Location loc);
   mlir::Value emitDivision(Op op, const Expr &dividend, const Expr &divisor,
                            mlir::Value a, mlir::Value b, mlir::Location loc);
   mlir::Value emitShift(Op op, const Expr &amount, mlir::Value a, mlir::Value b,

@@ -155,3 +155,55 @@ tile.kernel @values(%v: memref<?x64xf16, strided<[?, ?]>>, %o: memref<?x64xf16, 
   }
   tile.return
 }
+
+// -----
+
+// Sums of weights are bounded like a softmax. A loop that writes memory, or whose product reads what is not 0 where hidden, visits every block.
+!w = memref<?x64xf16, strided<[?, ?]>>
+// CHECK-LABEL: tile.kernel @sums
+tile.kernel @sums(%v: !w, %S: memref<?x?xf32>, %N: i64 {tile.dim = "N"}, %L: i32 {tile.name = "L"}) {
+  %c0 = arith.constant 0 : i64
+  %l0 = arith.constant dense<0.0> : tensor<64xf32>
+  %u0 = arith.constant dense<0.0> : tensor<64x64xf32>
+  %none = arith.constant dense<0.0> : tensor<64x32xf32>
+  %one = arith.constant dense<1.0> : tensor<64x32xf32>
+  // CHECK: %[[END:.*]] = arith.minsi %{{.*}}, %{{.*}} : i64
+  // CHECK: tile.for_blocks %{{.*}} = %{{.*}} to %[[END]] step 32
+  %r:2 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%l = %l0, %u = %u0) -> (tensor<64xf32>, tensor<64x64xf32>) {
+    %s = tile.load %S[%c0, %n] axes [0, 1] : memref<?x?xf32> -> tensor<64x32xf32>
+    %keep = tile.mask rows(%c0) cols(%n) { ^bb0(%i: i64, %j: i64): %e = arith.extsi %L : i32 to i64  %c = arith.cmpi slt, %j, %e : i64  tile.yield %c : i1 } : tensor<64x32xi1>
+    %x = arith.select %keep, %s, %none : tensor<64x32xi1>, tensor<64x32xf32>
+    %b = tile.reduce add %x : tensor<64x32xf32> -> tensor<64xf32>
+    %l1 = arith.addf %l, %b : tensor<64xf32>
+    %w = arith.truncf %x : tensor<64x32xf32> to tensor<64x32xf16>
+    %vt = tile.load %v[%n, %c0] axes [0, 1] : !w -> tensor<32x64xf16>
+    %u1 = tile.dot %w, %vt acc(%u : tensor<64x64xf32>) : tensor<64x32xf16>, tensor<32x64xf16> -> tensor<64x64xf32>
+    tile.yield %l1, %u1 : tensor<64xf32>, tensor<64x64xf32>
+  }
+  // CHECK: tile.for_blocks %{{.*}} = %{{.*}} to %[[N:arg[0-9]+|.*]] step 32 iter_args(%{{.*}} = %[[U:.*]]) ->
+  // CHECK-NOT: arith.minsi
+  %p = tile.for_blocks %n = %c0 to %N step 32 iter_args(%u = %u0) -> (tensor<64x64xf32>) {
+    %s = tile.load %S[%c0, %n] axes [0, 1] : memref<?x?xf32> -> tensor<64x32xf32>
+    %keep = tile.mask rows(%c0) cols(%n) { ^bb0(%i: i64, %j: i64): %e = arith.extsi %L : i32 to i64  %c = arith.cmpi slt, %j, %e : i64  tile.yield %c : i1 } : tensor<64x32xi1>
+    %x = arith.select %keep, %s, %none : tensor<64x32xi1>, tensor<64x32xf32>
+    %y = arith.addf %x, %one : tensor<64x32xf32>
+    %w = arith.truncf %y : tensor<64x32xf32> to tensor<64x32xf16>
+    %vt = tile.load %v[%n, %c0] axes [0, 1] : !w -> tensor<32x64xf16>
+    %u1 = tile.dot %w, %vt acc(%u : tensor<64x64xf32>) : tensor<64x32xf16>, tensor<32x64xf16> -> tensor<64x64xf32>
+    tile.yield %u1 : tensor<64x64xf32>
+  }
+  %q = tile.for_blocks %n = %c0 to %N step 32 iter_args(%l = %l0) -> (tensor<64xf32>) {
+    %s = tile.load %S[%c0, %n] axes [0, 1] : memref<?x?xf32> -> tensor<64x32xf32>
+    %keep = tile.mask rows(%c0) cols(%n) { ^bb0(%i: i64, %j: i64): %e = arith.extsi %L : i32 to i64  %c = arith.cmpi slt, %j, %e : i64  tile.yield %c : i1 } : tensor<64x32xi1>
+    %x = arith.select %keep, %s, %none : tensor<64x32xi1>, tensor<64x32xf32>
+    tile.store %x, %S[%c0, %n] axes [0, 1] : tensor<64x32xf32>, memref<?x?xf32>
+    %b = tile.reduce add %x : tensor<64x32xf32> -> tensor<64xf32>
+    %l1 = arith.addf %l, %b : tensor<64xf32>
+    tile.yield %l1 : tensor<64xf32>
+  }
+  tile.store %r#0, %S[%c0, %c0] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.store %r#1, %S[%c0, %c0] axes [0, 1] : tensor<64x64xf32>, memref<?x?xf32>
+  tile.store %p, %S[%c0, %c0] axes [0, 1] : tensor<64x64xf32>, memref<?x?xf32>
+  tile.store %q, %S[%c0, %c0] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.return
+}
