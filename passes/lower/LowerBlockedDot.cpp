@@ -61,6 +61,10 @@ public:
     }
     while (run > 1 && plan.pitch % run != 0)
       run /= 2;
+    // One of the threads that hold the same elements writes them.
+    OpBuilder::InsertionGuard guard(t.b);
+    if (Value first = t.isFirstCopy(layout))
+      t.b.setInsertionPointToStart(scf::IfOp::create(t.b, t.loc, first, /*withElseRegion=*/false).thenBlock());
     for (int64_t i = 0; i < static_cast<int64_t>(elements.size()); i += run)
       t.storeShared(ArrayRef<Value>(elements).slice(i, run), pointer, places[i] * size);
   }

@@ -42,8 +42,11 @@ public:
     }
   }
 
-  /// `strict`: a place past an extent would be another element's.
+  /// `strict`: a place past an extent would be another element's. One of the threads that hold the same elements writes them.
   void write(ArrayRef<Value> elements, bool strict) {
+    OpBuilder::InsertionGuard all(t.b);
+    if (Value first = t.isFirstCopy(layout))
+      t.b.setInsertionPointToStart(scf::IfOp::create(t.b, t.loc, first, /*withElseRegion=*/false).thenBlock());
     int64_t count = strict && isInside(0) ? 1 : run;
     for (int64_t i = 0; i < static_cast<int64_t>(places.size()); i += count) {
       ArrayRef<Value> part = elements.slice(i, count);
