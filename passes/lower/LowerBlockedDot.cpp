@@ -105,6 +105,10 @@ private:
   void copyRuns(TileAccess &access, int64_t run) {
     SmallVector<int64_t> inner = layout.getRegisterOffsets(plan.innerAxis), outer = layout.getRegisterOffsets(plan.outerAxis);
     Value to = address(t.coordinate(layout, plan.outerAxis), t.coordinate(layout, plan.innerAxis));
+    // Of the threads that hold the same run one copies it: those that do not copy would fill it with zeros.
+    OpBuilder::InsertionGuard guard(t.b);
+    if (Value first = t.isFirstCopy(layout))
+      t.b.setInsertionPointToStart(scf::IfOp::create(t.b, t.loc, first, /*withElseRegion=*/false).thenBlock());
     for (int64_t i = 0; i < layout.getNumRegisters(); i += run)
       ptx::copyGlobalIf(t.b, t.loc, t.add(to, step(outer[i], inner[i])), access.address(i, /*contiguous=*/true), run * size, access.exists(i));
   }
