@@ -53,6 +53,14 @@ enum class Kind {
   Other,   ///< other tiles
 };
 
+/// Memory that the kernel does not write, so that a read of it may move.
+bool isTable(Value memory) {
+  auto argument = dyn_cast<BlockArgument>(memory);
+  auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
+  auto role = kernel ? kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.role") : StringAttr();
+  return kernel && (!role || role.getValue() == "in");
+}
+
 class Kinds {
 public:
   Kind of(Value value) {
@@ -71,7 +79,7 @@ private:
       return !isa<arith::ConstantOp>(op) || isa<SplatElementsAttr>(cast<arith::ConstantOp>(op).getValue()) ? Kind::Uniform : Kind::Other;
     if (isa<IotaOp>(op))
       return Kind::Indexed;
-    if (auto gather = dyn_cast<GatherOp>(op); gather && (gather.getMask() || !isa<BlockArgument>(gather.getMemory())))
+    if (auto gather = dyn_cast<GatherOp>(op); gather && (gather.getMask() || !isTable(gather.getMemory())))
       return Kind::Other;
     if (!isElementwise(op) && !isa<BroadcastOp, TransposeOp, GatherOp>(op))
       return Kind::Other;

@@ -91,3 +91,23 @@ tile.kernel @two(%S: memref<?x?xf32>, %m0: i64) {
   tile.store %y, %S[%m0, %m0] axes [0, 1] : tensor<8x16xf32>, memref<?x?xf32>
   tile.return
 }
+
+// -----
+
+// Memory that the kernel may write is no table: the read stays where it stands.
+// CHECK-LABEL: tile.kernel @written
+tile.kernel @written(%S: memref<?x?xf32>, %doc: memref<?xi64> {tile.role = "inout"}, %m0: i64) {
+  %s = tile.load %S[%m0, %m0] axes [0, 1] : memref<?x?xf32> -> tensor<8x16xf32>
+  %c32 = tile.iota : tensor<16xi32>
+  %c = arith.extsi %c32 : tensor<16xi32> to tensor<16xi64>
+  // CHECK: tile.gather
+  %d = tile.gather %doc[%c] : memref<?xi64>, tensor<16xi64> -> tensor<16xi64>
+  %D = tile.broadcast %d axes [1] : tensor<16xi64> -> tensor<8x16xi64>
+  %J = tile.broadcast %c axes [1] : tensor<16xi64> -> tensor<8x16xi64>
+  %keep = arith.cmpi eq, %D, %J : tensor<8x16xi64>
+  %hidden = arith.constant dense<0xFF800000> : tensor<8x16xf32>
+  // CHECK-NOT: tile.mask
+  %x = arith.select %keep, %s, %hidden : tensor<8x16xi1>, tensor<8x16xf32>
+  tile.store %x, %S[%m0, %m0] axes [0, 1] : tensor<8x16xf32>, memref<?x?xf32>
+  tile.return
+}
