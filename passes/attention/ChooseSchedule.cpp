@@ -287,7 +287,7 @@ private:
         emitRemark(reason.first) << "`" << kernel.getSymName() << "` is not scheduled as an attention loop: " << reason.second;
       return success();
     }
-    SmallVector<std::string> texts(overrides.begin(), overrides.end());
+    SmallVector<std::string> texts = fixedFields(/*onCpu=*/false);
     for (StringRef text : texts)
       if (text.starts_with("block_m") || text.starts_with("block_n"))
         return kernel.emitError("field `") << text.split('=').first << "` of the schedule is fixed by the program's tile of " << program->rows
