@@ -256,8 +256,9 @@ struct Compiler::Run {
     noteForm();
     if (done)
       return true;
-    // What a pass says of the user's choice is the user's; whatever a later stage cannot do was let through by an earlier one.
-    bool users = next == Stage::Tile || request.startFrom != Stage::Source;
+    // What a pass says of the user's choice or program is the user's: of schedules and masks on the way to `tile`, of what threads can run on the way to
+    // `warp`. Whatever a later stage cannot do was let through by an earlier one.
+    bool users = next == Stage::Kernel || next == Stage::Tile || next == Stage::Warp || request.startFrom != Stage::Source;
     return users && messages.find("internal:") == std::string::npos ? fail(CompileStatus::UserError) : internal(next);
   }
 

@@ -38,7 +38,7 @@ struct AssignLayoutsPass : tegula::impl::AssignLayoutsPassBase<AssignLayoutsPass
       return; // see tegula-assign-blocked
     auto schedule = getOperation()->getAttrOfType<tile::ScheduleAttr>("schedule");
     if (!schedule || schedule.getForm() == tile::Form::Sequential) {
-      getOperation().emitError("has no schedule for a GPU");
+      getOperation().emitError("internal: has no schedule for a GPU");
       return signalPassFailure();
     }
     Block &body = getOperation().getBody().front();
@@ -73,7 +73,7 @@ private:
     if (!type || isMatrixOperand(value))
       return success();
     if (type.getRank() > 2 || type.getDimSize(0) != blockM || (type.getRank() == 2 && type.getDimSize(1) % 8 != 0))
-      return emitError(value.getLoc()) << "expected a tile of " << blockM << " rows and a multiple of 8 columns, but got " << type;
+      return emitError(value.getLoc()) << "internal: expected a tile of " << blockM << " rows and a multiple of 8 columns, but got " << type;
     value.setType(encoded(type));
     ++fragments;
     return success();
