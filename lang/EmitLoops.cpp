@@ -23,34 +23,18 @@ namespace tile = tegula::tile;
 /// Up to here a static extent becomes copies of the body.
 static constexpr int64_t maxUnrolled = 8;
 
-Value ScalarEmitter::emitBinary(Op op, Value a, Value b, Location loc) {
-  bool isFloat = isa<FloatType>(a.getType());
-  switch (op) {
-  case Op::Or:
-    return arith::OrIOp::create(builder, loc, a, b);
-  case Op::And:
-    return arith::AndIOp::create(builder, loc, a, b);
-  case Op::Add:
-    return isFloat ? Value(arith::AddFOp::create(builder, loc, a, b))
-                   : arith::AddIOp::create(builder, loc, a, b);
-  case Op::Min:
-    return isFloat ? Value(arith::MinimumFOp::create(builder, loc, a, b))
-                   : arith::MinSIOp::create(builder, loc, a, b);
-  case Op::Max:
-    return isFloat ? Value(arith::MaximumFOp::create(builder, loc, a, b))
-                   : arith::MaxSIOp::create(builder, loc, a, b);
-  default:
-    llvm_unreachable("no reduction by this operator");
-  }
-}
-
 /// `before` with the body's value at `variable`. What the body emits may stand
 /// inside a loop, so it is forgotten.
 Value ScalarEmitter::emitIteration(const Expr &e, Value variable, Value before,
                                    Location loc) {
   llvm::SaveAndRestore forget(known);
   variables[e.number] = variable;
-  return emitBinary(e.op, before, emit(*e.args[1]), loc);
+  Value value = emit(*e.args[1]);
+  if (e.type == ElemType::Bool)
+    return ops(loc).emitBool(e.op, {before, value});
+  return lang::isFloat(e.type)
+             ? ops(loc).emitFloat(e.op, {before, value})
+             : ops(loc).emitInteger(e.op, {before, value}, {});
 }
 
 Value ScalarEmitter::emitBounded(const Expr &e, Location loc) {

@@ -35,9 +35,18 @@ static TypedAttr splatOf(Type type, Attribute element) {
   return cast<TypedAttr>(element);
 }
 
+Value OperatorEmitter::constant(TypedAttr value) {
+  if (!known)
+    return arith::ConstantOp::create(b, loc, value);
+  Value &emitted = (*known)[value];
+  if (!emitted)
+    emitted = arith::ConstantOp::create(b, loc, value);
+  return emitted;
+}
+
 Value OperatorEmitter::constant(Type like, double value) {
-  return arith::ConstantOp::create(
-      b, loc, splatOf(like, b.getFloatAttr(getElementTypeOrSelf(like), value)));
+  return constant(
+      splatOf(like, b.getFloatAttr(getElementTypeOrSelf(like), value)));
 }
 
 Value OperatorEmitter::constant(Type like, int64_t value) {
@@ -45,7 +54,7 @@ Value OperatorEmitter::constant(Type like, int64_t value) {
   Attribute attr = element.isInteger(1)
                        ? Attribute(b.getIntegerAttr(element, value != 0))
                        : b.getIntegerAttr(element, value);
-  return arith::ConstantOp::create(b, loc, splatOf(like, attr));
+  return constant(splatOf(like, attr));
 }
 
 /// The type of `like` with another element type.
@@ -122,7 +131,7 @@ Value OperatorEmitter::emitComparison(Op op, Value x, Value y) {
 }
 
 Value OperatorEmitter::emitInteger(Op op, ValueRange args,
-                                   ArrayRef<IntegerFacts> facts) {
+                                   ArrayRef<IntegerOperand> operands) {
   Value x = args.front(), y = args.back();
   switch (op) {
   case Op::Neg:
@@ -138,10 +147,10 @@ Value OperatorEmitter::emitInteger(Op op, ValueRange args,
   case Op::Div:
   case Op::Rem:
   case Op::CeilDiv:
-    return emitDivision(op, x, y, facts[0], facts[1]);
+    return emitDivision(op, x, y, operands[0], operands[1]);
   case Op::Shl:
   case Op::Shr:
-    return emitShift(op, x, y, facts[1]);
+    return emitShift(op, x, y, operands[1]);
   case Op::BitAnd:
     return arith::AndIOp::create(b, loc, x, y);
   case Op::BitXor:
@@ -162,8 +171,8 @@ Value OperatorEmitter::emitInteger(Op op, ValueRange args,
 /// Rounds down (up for ceildiv), and is 0 where the divisor is. A divisor of 0,
 /// or of -1 where the quotient may not fit, is replaced by 1.
 Value OperatorEmitter::emitDivision(Op op, Value x, Value y,
-                                    const IntegerFacts &dividend,
-                                    const IntegerFacts &divisor) {
+                                    const IntegerOperand &dividend,
+                                    const IntegerOperand &divisor) {
   Type type = y.getType();
   auto equals = [&](int64_t value) -> Value {
     return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y,
@@ -178,14 +187,16 @@ Value OperatorEmitter::emitDivision(Op op, Value x, Value y,
     safe = choose(isZero, constant(type, int64_t(1)), safe);
   }
   bool mayBeMinusOne =
-      divisor.constant ? *divisor.constant == -1 : !divisor.nonNegative;
-  if (mayBeMinusOne && !dividend.canNegate) {
+      divisor.constant ? *divisor.constant == -1 : !divisor.range.nonNegative;
+  bool mayBeLeast =
+      dividend.range.bits >= getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  if (mayBeMinusOne && mayBeLeast) {
     isMinusOne = equals(-1);
     safe = choose(isMinusOne, constant(type, int64_t(1)), safe);
   }
   bool truncates =
-      dividend.nonNegative &&
-      (divisor.constant ? *divisor.constant > 0 : divisor.nonNegative);
+      dividend.range.nonNegative &&
+      (divisor.constant ? *divisor.constant > 0 : divisor.range.nonNegative);
   Value quotient;
   if (op == Op::CeilDiv)
     quotient = arith::CeilDivSIOp::create(b, loc, x, safe);
@@ -210,7 +221,7 @@ Value OperatorEmitter::emitDivision(Op op, Value x, Value y,
 
 /// An amount outside the width gives 0, or the sign.
 Value OperatorEmitter::emitShift(Op op, Value x, Value by,
-                                 const IntegerFacts &amount) {
+                                 const IntegerOperand &amount) {
   Type type = x.getType();
   int64_t width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
   bool inWidth =
@@ -235,8 +246,9 @@ Value OperatorEmitter::emitShift(Op op, Value x, Value by,
 //===----------------------------------------------------------------------===//
 
 Value OperatorEmitter::emitConvert(Value value, ElemType from, ElemType to) {
-  MLIRContext *context = b.getContext();
-  Type target = withElement(value.getType(), elementType(to, context));
+  if (from == to)
+    return value;
+  Type target = withElement(value.getType(), elementType(to, b.getContext()));
   unsigned width =
       getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth();
   unsigned targetWidth = getElementTypeOrSelf(target).getIntOrFloatBitWidth();
@@ -262,7 +274,8 @@ Value OperatorEmitter::emitConvert(Value value, ElemType from, ElemType to) {
   if (isFloat(from)) {
     if (width < 32)
       value = arith::ExtFOp::create(b, loc, single, value);
-    return emitSaturate(value, to);
+    ElemType computed = integerBits(to) == 64 ? ElemType::I64 : ElemType::I32;
+    return emitConvert(emitSaturate(value, to, computed), computed, to);
   }
   if (width > targetWidth)
     return arith::TruncIOp::create(b, loc, target, value);
@@ -273,11 +286,10 @@ Value OperatorEmitter::emitConvert(Value value, ElemType from, ElemType to) {
   return arith::ExtSIOp::create(b, loc, target, value);
 }
 
-/// A float as an integer: truncates, saturates, and NaN gives 0.
-Value OperatorEmitter::emitSaturate(Value value, ElemType to) {
+Value OperatorEmitter::emitSaturate(Value value, ElemType to,
+                                    ElemType computed) {
   Type type = value.getType();
   unsigned bits = integerBits(to);
-  ElemType computed = bits == 64 ? ElemType::I64 : ElemType::I32;
   Type integers = withElement(type, elementType(computed, b.getContext()));
   int64_t high =
       to == ElemType::U8 ? 255 : int64_t((uint64_t(1) << (bits - 1)) - 1);
@@ -296,7 +308,6 @@ Value OperatorEmitter::emitSaturate(Value value, ElemType to) {
   Value result = arith::FPToSIOp::create(b, loc, integers, safe);
   result = arith::SelectOp::create(b, loc, tooHigh, constant(integers, high),
                                    result);
-  result =
-      arith::SelectOp::create(b, loc, tooLow, constant(integers, low), result);
-  return computed == to ? result : emitConvert(result, computed, to);
+  return arith::SelectOp::create(b, loc, tooLow, constant(integers, low),
+                                 result);
 }

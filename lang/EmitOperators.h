@@ -9,32 +9,39 @@
 #ifndef TEGULA_LANG_EMITOPERATORS_H
 #define TEGULA_LANG_EMITOPERATORS_H
 
-#include "lang/Op.h"
+#include "lang/IntegerRange.h"
 #include "lang/Types.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace tegula::lang {
 
 /// What is known of an integer operand.
-struct IntegerFacts {
+struct IntegerOperand {
   std::optional<int64_t> constant;
-  bool nonNegative = false;
-  /// It is above the smallest integer of its type.
-  bool canNegate = false;
+  IntegerRange range;
 };
 
 class OperatorEmitter {
 public:
-  OperatorEmitter(mlir::OpBuilder &builder, mlir::Location loc)
-      : b(builder), loc(loc) {}
+  /// Constants by their attribute.
+  using Constants = llvm::DenseMap<mlir::Attribute, mlir::Value>;
+
+  /// With `known`, a constant is emitted once.
+  OperatorEmitter(mlir::OpBuilder &builder, mlir::Location loc,
+                  Constants *known = nullptr)
+      : b(builder), loc(loc), known(known) {}
 
   mlir::Value emitFloat(Op op, mlir::ValueRange args);
   mlir::Value emitInteger(Op op, mlir::ValueRange args,
-                          llvm::ArrayRef<IntegerFacts> facts);
+                          llvm::ArrayRef<IntegerOperand> operands);
   mlir::Value emitBool(Op op, mlir::ValueRange args);
   mlir::Value emitComparison(Op op, mlir::Value x, mlir::Value y);
   /// `value` of type `from` as `to`; see Op::Convert.
   mlir::Value emitConvert(mlir::Value value, ElemType from, ElemType to);
+  /// A float as an integer in the range of `to`, of type `computed`:
+  /// truncates, saturates, and NaN gives 0.
+  mlir::Value emitSaturate(mlir::Value value, ElemType to, ElemType computed);
 
   /// `value` everywhere, in the type of `like` but for the element.
   mlir::Value constant(mlir::Type like, double value);
@@ -42,14 +49,15 @@ public:
 
 private:
   mlir::Value emitDivision(Op op, mlir::Value x, mlir::Value y,
-                           const IntegerFacts &dividend,
-                           const IntegerFacts &divisor);
+                           const IntegerOperand &dividend,
+                           const IntegerOperand &divisor);
   mlir::Value emitShift(Op op, mlir::Value x, mlir::Value by,
-                        const IntegerFacts &amount);
-  mlir::Value emitSaturate(mlir::Value value, ElemType to);
+                        const IntegerOperand &amount);
+  mlir::Value constant(mlir::TypedAttr value);
 
   mlir::OpBuilder &b;
   mlir::Location loc;
+  Constants *known;
 };
 
 /// The type of a computed or loaded element; bool is i1.

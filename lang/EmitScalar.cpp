@@ -1,16 +1,12 @@
 //===- EmitScalar.cpp - typed expressions to scalar ops -------------------===//
 //
-// Operators that the language defines everywhere and arith does not (division
-// by zero, shifts outside the width, float to integer) get a select each, and
-// none where the operand is a constant that needs none.
+// Leaves, and what the types of attention items ask of operators: one integer
+// type and one float type, into which narrow ones widen where they are read.
 //
 //===----------------------------------------------------------------------===//
 #include "lang/EmitScalar.h"
-#include "lang/EmitOperators.h"
 #include "dialect/tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tegula::lang;
@@ -51,54 +47,32 @@ FloatType ScalarEmitter::accumulator() const {
                                            : FloatType(builder.getF32Type());
 }
 
-Value ScalarEmitter::constant(TypedAttr value, Location loc) {
-  Value &emitted = known.constants[value];
-  if (!emitted)
-    emitted = arith::ConstantOp::create(builder, loc, value);
-  return emitted;
-}
-
 Value ScalarEmitter::integerConstant(int64_t value, Location loc) {
-  return constant(builder.getI64IntegerAttr(value), loc);
+  return ops(loc).constant(builder.getI64Type(), value);
 }
 
 Value ScalarEmitter::realConstant(double value, Location loc) {
-  return constant(builder.getFloatAttr(accumulator(), value), loc);
+  return ops(loc).constant(accumulator(), value);
 }
 
 Value ScalarEmitter::boolConstant(bool value, Location loc) {
-  return constant(builder.getBoolAttr(value), loc);
+  return ops(loc).constant(builder.getI1Type(), int64_t(value));
 }
 
-/// A float of any type as the accumulator type.
-Value ScalarEmitter::fitFloat(Value value, Location loc) {
-  unsigned from = value.getType().getIntOrFloatBitWidth();
-  unsigned to = accumulator().getWidth();
-  if (from < to)
-    return arith::ExtFOp::create(builder, loc, accumulator(), value);
-  if (from > to)
-    return arith::TruncFOp::create(builder, loc, accumulator(), value);
-  return value;
-}
-
-/// An integer of any width as i64.
-Value ScalarEmitter::fitInteger(Value value, bool isSigned, Location loc) {
-  Type i64 = builder.getI64Type();
-  if (value.getType() == i64)
-    return value;
-  return isSigned ? Value(arith::ExtSIOp::create(builder, loc, i64, value))
-                  : Value(arith::ExtUIOp::create(builder, loc, i64, value));
+/// The type that values of `elem` compute in.
+ElemType ScalarEmitter::computeType(ElemType elem) const {
+  return elem == ElemType::Bool ? elem
+         : isFloat(elem)        ? item.accumulator
+                                : ElemType::I64;
 }
 
 Value ScalarEmitter::emitScalar(const Expr &e, Location loc) {
   Value &emitted = known.scalars[e.number];
   if (emitted)
     return emitted;
-  Value raw = values.scalars[e.number];
-  if (e.type == ElemType::Bool)
-    return emitted = raw;
-  return emitted = isFloat(e.type) ? fitFloat(raw, loc)
-                                   : fitInteger(raw, /*isSigned=*/true, loc);
+  ElemType elem = item.scalars[e.number].type;
+  return emitted = ops(loc).emitConvert(values.scalars[e.number], elem,
+                                        computeType(elem));
 }
 
 Value ScalarEmitter::emitLookup(const Expr &e, Location loc) {
@@ -110,13 +84,10 @@ Value ScalarEmitter::emitLookup(const Expr &e, Location loc) {
       builder, loc, cast<MemRefType>(table.getType()).getElementType(), table,
       at);
   ElemType elem = item.tensors[e.number].elem;
-  if (elem == ElemType::Bool) {
-    Value zero = constant(builder.getI8IntegerAttr(0), loc);
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
-                                 element, zero);
-  }
-  return isFloat(elem) ? fitFloat(element, loc)
-                       : fitInteger(element, elem != ElemType::U8, loc);
+  if (elem == ElemType::Bool)
+    return ops(loc).emitComparison(
+        Op::Ne, element, ops(loc).constant(element.getType(), int64_t(0)));
+  return ops(loc).emitConvert(element, elem, computeType(elem));
 }
 
 Value ScalarEmitter::emit(const Expr &e) {
@@ -168,12 +139,9 @@ Value ScalarEmitter::emitOperator(const Expr &e, Location loc) {
     args.push_back(emit(*arg));
   switch (e.op) {
   case Op::Not:
-    return arith::XOrIOp::create(builder, loc, args[0],
-                                 boolConstant(true, loc));
   case Op::And:
-    return arith::AndIOp::create(builder, loc, args[0], args[1]);
   case Op::Or:
-    return arith::OrIOp::create(builder, loc, args[0], args[1]);
+    return ops(loc).emitBool(e.op, args);
   case Op::Select:
     return arith::SelectOp::create(builder, loc, args[0], args[1], args[2]);
   case Op::Convert:
@@ -183,233 +151,78 @@ Value ScalarEmitter::emitOperator(const Expr &e, Location loc) {
   default:
     break;
   }
-  OperatorEmitter operators(builder, loc);
   if (isComparison(e.op))
-    return operators.emitComparison(e.op, args[0], args[1]);
-  return isFloat(e.type) ? operators.emitFloat(e.op, args)
+    return ops(loc).emitComparison(e.op, args[0], args[1]);
+  return isFloat(e.type) ? ops(loc).emitFloat(e.op, args)
                          : emitInteger(e, args, loc);
 }
 
-Value ScalarEmitter::negate(Value value, Location loc) {
-  return arith::SubIOp::create(builder, loc, integerConstant(0, loc), value);
-}
-
+/// Divisions are floored ones, also of what is not negative: that is what the
+/// analysis of masks reads.
 Value ScalarEmitter::emitInteger(const Expr &e, ValueRange args, Location loc) {
-  Value a = args.front(), b = args.back();
-  switch (e.op) {
-  case Op::Neg:
-    return negate(a, loc);
-  case Op::BitNot:
-    return arith::XOrIOp::create(builder, loc, a, integerConstant(-1, loc));
-  case Op::Add:
-    return arith::AddIOp::create(builder, loc, a, b);
-  case Op::Sub:
-    return arith::SubIOp::create(builder, loc, a, b);
-  case Op::Mul:
-    return arith::MulIOp::create(builder, loc, a, b);
-  case Op::Div:
-  case Op::Rem:
-  case Op::CeilDiv:
-    return emitDivision(e.op, *e.args[0], *e.args[1], a, b, loc);
-  case Op::Shl:
-  case Op::Shr:
-    return emitShift(e.op, *e.args[1], a, b, loc);
-  case Op::BitAnd:
-    return arith::AndIOp::create(builder, loc, a, b);
-  case Op::BitXor:
-    return arith::XOrIOp::create(builder, loc, a, b);
-  case Op::BitOr:
-    return arith::OrIOp::create(builder, loc, a, b);
-  case Op::Min:
-    return arith::MinSIOp::create(builder, loc, a, b);
-  case Op::Max:
-    return arith::MaxSIOp::create(builder, loc, a, b);
-  case Op::Abs:
-    return math::AbsIOp::create(builder, loc, a);
-  default:
-    llvm_unreachable("no operator on integers");
-  }
+  SmallVector<IntegerOperand> operands;
+  for (const Expr *arg : e.args)
+    operands.push_back(
+        {arg->isConstant() ? std::optional(arg->integer) : std::nullopt,
+         {rangeOf(*arg).bits, /*nonNegative=*/false}});
+  if (e.op != Op::CeilDiv)
+    return ops(loc).emitInteger(e.op, args, operands);
+  ++operands[0].range.bits;
+  Value negated = ops(loc).emitInteger(Op::Neg, args[0], {});
+  Value quotient = ops(loc).emitInteger(Op::Div, {negated, args[1]}, operands);
+  return ops(loc).emitInteger(Op::Neg, quotient, {});
 }
 
-/// Bits that hold the value with its sign, 64 where nothing is known.
-unsigned ScalarEmitter::bits(const Expr &e, unsigned fuel) const {
+/// Of any i64 where nothing is known.
+IntegerRange ScalarEmitter::rangeOf(const Expr &e, unsigned fuel) const {
   if (fuel == 0)
-    return 64;
-  auto arg = [&](int i) { return bits(*e.args[i], fuel - 1); };
+    return {};
   switch (e.kind) {
   case Expr::Constant:
-    return e.integer == INT64_MIN
-               ? 64
-               : 2 + llvm::Log2_64(uint64_t(std::abs(e.integer)) | 1);
+    return IntegerRange::ofConstant(e.integer);
   case Expr::Index:
   case Expr::Dim:
   case Expr::Variable:
-    return 31; // dims are at most 2^29
+    return IntegerRange::ofDim();
   case Expr::Scalar:
-    return integerBits(item.scalars[e.number].type);
+    return IntegerRange::ofType(item.scalars[e.number].type);
   case Expr::Lookup:
-    return integerBits(item.tensors[e.number].elem) + 1;
+    return IntegerRange::ofType(item.tensors[e.number].elem);
   case Expr::Let:
-    return bits(*item.lets[e.number].value, fuel - 1);
+    return rangeOf(*item.lets[e.number].value, fuel - 1);
   case Expr::Score:
   case Expr::Row:
   case Expr::Bounded:
-    return 64;
+    return {};
   case Expr::Operator:
     break;
   }
-  unsigned result = 64;
-  switch (e.op) {
-  case Op::Neg:
-  case Op::Abs:
-    result = arg(0) + 1;
-    break;
-  case Op::Add:
-  case Op::Sub:
-    result = std::max(arg(0), arg(1)) + 1;
-    break;
-  case Op::Mul:
-    result = arg(0) + arg(1);
-    break;
-  case Op::Div:
-  case Op::CeilDiv:
-    result = arg(0) + 1;
-    break;
-  case Op::Rem:
-  case Op::Min:
-  case Op::Max:
-    result = std::max(arg(0), arg(1));
-    break;
-  case Op::Select:
-    result = std::max(arg(1), arg(2));
-    break;
-  case Op::Convert:
-    result = integerBits(e.castType) + 1;
-    break;
-  default:
-    break;
-  }
-  return std::min(result, 64u);
-}
-
-/// Floored division or remainder. A divisor that may be 0 is replaced by 1
-/// where it is, and so is -1 where the dividend may be the smallest integer,
-/// whose quotient does not fit.
-Value ScalarEmitter::emitDivision(Op op, const Expr &dividend,
-                                  const Expr &divisor, Value a, Value b,
-                                  Location loc) {
-  if (op == Op::CeilDiv)
-    a = negate(a, loc);
-  bool isConstant = divisor.isConstant();
-  bool mayOverflow = (!isConstant || divisor.integer == -1) &&
-                     bits(dividend) + (op == Op::CeilDiv) >= 64;
-  auto equals = [&](int64_t value) -> Value {
-    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, b,
-                                 integerConstant(value, loc));
-  };
-  Value safe = b, isZero, isMinusOne;
-  if (!isConstant) {
-    isZero = equals(0);
-    safe = arith::SelectOp::create(builder, loc, isZero,
-                                   integerConstant(1, loc), safe);
-  }
-  if (mayOverflow) {
-    isMinusOne = equals(-1);
-    safe = arith::SelectOp::create(builder, loc, isMinusOne,
-                                   integerConstant(1, loc), safe);
-  }
-  Value quotient = arith::FloorDivSIOp::create(builder, loc, a, safe);
-  if (op == Op::Rem) { // 0 where the divisor was replaced by 1
-    Value whole = arith::MulIOp::create(builder, loc, quotient, safe);
-    return arith::SubIOp::create(builder, loc, a, whole);
-  }
-  if (isMinusOne)
-    quotient = arith::SelectOp::create(builder, loc, isMinusOne, negate(a, loc),
-                                       quotient);
-  if (isZero)
-    quotient = arith::SelectOp::create(builder, loc, isZero,
-                                       integerConstant(0, loc), quotient);
-  return op == Op::CeilDiv ? negate(quotient, loc) : quotient;
-}
-
-/// A shift by an amount outside 0..64 gives 0, or the sign.
-Value ScalarEmitter::emitShift(Op op, const Expr &amount, Value a, Value b,
-                               Location loc) {
-  if (op == Op::Shr) {
-    bool inWidth = amount.isConstant() && uint64_t(amount.integer) < 64;
-    Value by = inWidth ? b
-                       : Value(arith::MinUIOp::create(
-                             builder, loc, b, integerConstant(63, loc)));
-    return arith::ShRSIOp::create(builder, loc, a, by);
-  }
-  if (amount.isConstant() && uint64_t(amount.integer) < 64)
-    return arith::ShLIOp::create(builder, loc, a, b);
-  Value zero = integerConstant(0, loc);
-  Value inWidth = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                        b, integerConstant(64, loc));
-  Value by = arith::SelectOp::create(builder, loc, inWidth, b, zero);
-  Value shifted = arith::ShLIOp::create(builder, loc, a, by);
-  return arith::SelectOp::create(builder, loc, inWidth, shifted, zero);
+  if (e.op == Op::Convert)
+    return IntegerRange::ofType(e.castType);
+  SmallVector<IntegerRange, 3> args;
+  for (const Expr *arg : e.args)
+    args.push_back(isInteger(arg->type) ? rangeOf(*arg, fuel - 1)
+                                        : IntegerRange());
+  return IntegerRange::ofOperator(e.op, args).wrapped(ElemType::I64);
 }
 
 //===----------------------------------------------------------------------===//
 // Conversions
 //===----------------------------------------------------------------------===//
 
-Value ScalarEmitter::roundTo(ElemType type, Value value, Location loc) {
-  if (type != ElemType::F16 && type != ElemType::BF16)
-    return value;
-  Type narrow = type == ElemType::F16 ? Type(builder.getF16Type())
-                                      : Type(builder.getBF16Type());
-  value = arith::TruncFOp::create(builder, loc, narrow, value);
-  return arith::ExtFOp::create(builder, loc, accumulator(), value);
-}
-
 Value ScalarEmitter::emitConvert(const Expr &e, Value value, Location loc) {
-  ElemType from = e.args[0]->type, target = e.castType;
-  if (isFloat(target)) {
-    if (from == ElemType::Bool)
-      return arith::UIToFPOp::create(builder, loc, accumulator(), value);
-    if (!isFloat(from))
-      value = arith::SIToFPOp::create(builder, loc, accumulator(), value);
-    return roundTo(target, value, loc);
-  }
-  if (isFloat(from))
-    return emitSaturate(target, value, loc);
-  if (from == ElemType::Bool)
-    return fitInteger(value, /*isSigned=*/false, loc);
-  unsigned width = integerBits(target);
-  bool isSigned = target != ElemType::U8;
-  if (width == 64 || (isSigned && bits(*e.args[0]) <= width))
+  ElemType from = computeType(e.args[0]->type), target = e.castType;
+  ElemType result = computeType(target);
+  if (isFloat(from) && isInteger(target))
+    return ops(loc).emitSaturate(value, target, result);
+  value = ops(loc).emitConvert(value, from, result);
+  bool keeps =
+      from == ElemType::Bool ||
+      (isFloat(target) ? target != ElemType::F16 && target != ElemType::BF16
+                       : target != ElemType::U8 &&
+                             rangeOf(*e.args[0]).bits <= integerBits(target));
+  if (keeps)
     return value;
-  value = arith::TruncIOp::create(builder, loc, builder.getIntegerType(width),
-                                  value);
-  return fitInteger(value, isSigned, loc);
-}
-
-/// Float to integer: truncates, saturates, and NaN gives 0.
-Value ScalarEmitter::emitSaturate(ElemType target, Value value, Location loc) {
-  unsigned width = integerBits(target);
-  bool isSigned = target != ElemType::U8;
-  int64_t high = isSigned ? int64_t((uint64_t(1) << (width - 1)) - 1) : 255;
-  int64_t low = isSigned ? -high - 1 : 0;
-  // The first float beyond the range, exact in every float type.
-  Value above =
-      realConstant(std::ldexp(1.0, isSigned ? width - 1 : width), loc);
-  Value below = realConstant(double(low), loc);
-  Value tooHigh = OperatorEmitter(builder, loc).emitComparison(Op::Ge, value, above);
-  Value tooLow = OperatorEmitter(builder, loc).emitComparison(Op::Le, value, below);
-  Value isNumber = OperatorEmitter(builder, loc).emitComparison(Op::Eq, value, value);
-  Value outside = arith::OrIOp::create(builder, loc, tooHigh, tooLow);
-  Value unusable =
-      arith::XOrIOp::create(builder, loc, isNumber, boolConstant(true, loc));
-  unusable = arith::OrIOp::create(builder, loc, outside, unusable);
-  Value safe = arith::SelectOp::create(builder, loc, unusable,
-                                       realConstant(0.0, loc), value);
-  Value result =
-      arith::FPToSIOp::create(builder, loc, builder.getI64Type(), safe);
-  result = arith::SelectOp::create(builder, loc, tooHigh,
-                                   integerConstant(high, loc), result);
-  return arith::SelectOp::create(builder, loc, tooLow,
-                                 integerConstant(low, loc), result);
+  value = ops(loc).emitConvert(value, result, target);
+  return ops(loc).emitConvert(value, target, result);
 }

@@ -7,6 +7,7 @@
 #ifndef TEGULA_LANG_EMITSCALAR_H
 #define TEGULA_LANG_EMITSCALAR_H
 
+#include "lang/EmitOperators.h"
 #include "lang/Item.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
@@ -55,7 +56,6 @@ public:
 
 private:
   mlir::Value integerConstant(int64_t value, mlir::Location loc);
-  mlir::Value constant(mlir::TypedAttr value, mlir::Location loc);
   mlir::Value emitScalar(const Expr &e, mlir::Location loc);
   mlir::Value emitLookup(const Expr &e, mlir::Location loc);
   mlir::Value emitLet(const Expr &e);
@@ -63,23 +63,15 @@ private:
   mlir::Value emitBounded(const Expr &e, mlir::Location loc);
   mlir::Value emitIteration(const Expr &e, mlir::Value variable,
                             mlir::Value before, mlir::Location loc);
-  mlir::Value emitBinary(Op op, mlir::Value a, mlir::Value b,
-                         mlir::Location loc);
   mlir::Value emitRandom(mlir::ValueRange args, mlir::Location loc);
   mlir::Value emitInteger(const Expr &e, mlir::ValueRange args,
                           mlir::Location loc);
-  mlir::Value emitDivision(Op op, const Expr &dividend, const Expr &divisor,
-                           mlir::Value a, mlir::Value b, mlir::Location loc);
-  mlir::Value emitShift(Op op, const Expr &amount, mlir::Value a, mlir::Value b,
-                        mlir::Location loc);
   mlir::Value emitConvert(const Expr &e, mlir::Value value, mlir::Location loc);
-  mlir::Value emitSaturate(ElemType target, mlir::Value value,
-                           mlir::Location loc);
-  mlir::Value roundTo(ElemType type, mlir::Value value, mlir::Location loc);
-  mlir::Value fitFloat(mlir::Value value, mlir::Location loc);
-  mlir::Value fitInteger(mlir::Value value, bool isSigned, mlir::Location loc);
-  mlir::Value negate(mlir::Value value, mlir::Location loc);
-  unsigned bits(const Expr &e, unsigned fuel = 8) const;
+  ElemType computeType(ElemType elem) const;
+  IntegerRange rangeOf(const Expr &e, unsigned fuel = 8) const;
+  OperatorEmitter ops(mlir::Location loc) {
+    return OperatorEmitter(builder, loc, &known.constants);
+  }
 
   const Item &item;
   const KernelValues &values;
@@ -92,7 +84,7 @@ private:
   /// What has been emitted where it dominates the place of insertion.
   struct Known {
     llvm::DenseMap<unsigned, mlir::Value> lets, scalars;
-    llvm::DenseMap<mlir::Attribute, mlir::Value> constants;
+    OperatorEmitter::Constants constants;
   };
   Known known;
 };

@@ -22,8 +22,8 @@ namespace tegula::lang {
 /// The kernel's arguments are the inputs, the parameters and the outputs in the
 /// order of the C signature, then the run-time dims in order of first
 /// appearance. Beside the attributes that TileOps.td names, a tensor may carry
-/// `tile.sorted`, and `tile.range` (two prefix expressions). Every output may be
-/// null at launch.
+/// `tile.sorted`, and `tile.range` (two prefix expressions). Every output may
+/// be null at launch.
 mlir::OwningOpRef<mlir::ModuleOp> emitTile(const Item &item,
                                            const llvm::SourceMgr &sources,
                                            mlir::MLIRContext &context);

@@ -9,7 +9,7 @@
 #ifndef TEGULA_LANG_PROGRAM_H
 #define TEGULA_LANG_PROGRAM_H
 
-#include "lang/Op.h"
+#include "lang/IntegerRange.h"
 #include "lang/Types.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/SMLoc.h"
@@ -123,9 +123,7 @@ struct Term {
 
   /// Equal for scalars that are the same whenever both are computed.
   unsigned valueNumber = 0;
-  /// Of an integer: fits in so many bits with its sign; see `nonNegative`.
-  unsigned bits = 64;
-  bool nonNegative = false;
+  IntegerRange values; ///< of an integer
   /// Bit a: lanes past the bound of axis a hold 0.
   unsigned zeroPast = 0;
   /// The nesting of the loop or branch that it changes with; 0: nowhere.

@@ -510,8 +510,8 @@ bool KernelSema::typeBody(const ast::Stmt &stmt, Statement &loop,
   }
   Term index = node(Term::Local, ElemType::I64, stmt.name.range);
   index.loopDepth = blockDepth;
-  index.nonNegative = loop.first->nonNegative;
-  index.bits = std::max(loop.first->bits, loop.end->bits);
+  index.values = {std::max(loop.first->values.bits, loop.end->values.bits),
+                  loop.first->values.nonNegative};
   loop.index = add(std::move(index));
   declareName(stmt.name, loop.index, /*isVar=*/false);
   typeBlock(stmt.body);

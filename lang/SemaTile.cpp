@@ -120,110 +120,47 @@ void KernelSema::number(Term &value) {
   value.valueNumber = known;
 }
 
-/// Bits and sign of an integer, so that emission knows which divisions need no
-/// guard. A result that may wrap is only known to have its type.
+/// A result that may wrap is only known to have its type.
 void KernelSema::noteRange(Term &value) const {
-  unsigned width = integerBits(value.type.elem), bits = width;
-  bool nonNegative = false;
-  auto arg = [&](unsigned i) -> const Term & { return *value.args[i]; };
+  ElemType type = value.type.elem;
+  IntegerRange range = IntegerRange::ofType(type);
   switch (value.kind) {
   case Term::Constant:
-    bits = value.integer == INT64_MIN
-               ? 64
-               : 2 + llvm::Log2_64(uint64_t(std::abs(value.integer)) | 1);
-    nonNegative = value.integer >= 0;
+    range = IntegerRange::ofConstant(value.integer);
     break;
   case Term::Dim:
-    bits = 31; // dims are at most 2^29
-    nonNegative = true;
-    break;
-  case Term::Load:
-    nonNegative = value.type.elem == ElemType::U8 && value.args.empty();
-    bits = value.args.empty() ? width + nonNegative : width;
+    range = IntegerRange::ofDim();
     break;
   case Term::Coordinate:
-    bits = program.grid[value.number].extent->bits;
-    nonNegative = true;
+    range = {program.grid[value.number].extent->values.bits, true};
     break;
-  case Term::Local:
-    bits = value.bits;
-    nonNegative = value.nonNegative;
+  case Term::Local: // what made it says more
+    range = value.values;
     break;
   case Term::Iota:
-    bits = 2 + llvm::Log2_64(uint64_t(value.type.shape[0]) | 1);
-    nonNegative = true;
+    range = IntegerRange::ofConstant(value.type.shape[0]);
     break;
   case Term::Splat:
   case Term::Spread:
   case Term::Broadcast:
   case Term::Transpose:
   case Term::Reshape:
-    bits = arg(0).bits;
-    nonNegative = arg(0).nonNegative;
+    range = value.args[0]->values;
     break;
   case Term::Operator: {
-    bool both =
-        value.args.size() == 2 && arg(0).nonNegative && arg(1).nonNegative;
-    auto larger = [&](unsigned a, unsigned b) {
-      return std::max(arg(a).bits, arg(b).bits);
-    };
-    switch (value.op) {
-    case Op::Abs:
-      bits = arg(0).bits + 1;
-      nonNegative = true;
-      break;
-    case Op::Neg:
-      bits = arg(0).bits + 1;
-      break;
-    case Op::Add:
-      bits = larger(0, 1) + 1;
-      nonNegative = both;
-      break;
-    case Op::Sub:
-      bits = larger(0, 1) + 1;
-      break;
-    case Op::Mul:
-      bits = arg(0).bits + arg(1).bits;
-      nonNegative = both;
-      break;
-    case Op::Div:
-    case Op::CeilDiv:
-      bits = arg(0).bits + !both;
-      nonNegative = both;
-      break;
-    case Op::Rem:
-      bits = both ? std::min(arg(0).bits, arg(1).bits) : arg(1).bits;
-      nonNegative = arg(1).nonNegative;
-      break;
-    case Op::Min:
-      bits = larger(0, 1);
-      nonNegative = both;
-      break;
-    case Op::Max:
-      bits = larger(0, 1);
-      nonNegative = arg(0).nonNegative || arg(1).nonNegative;
-      break;
-    case Op::Select:
-      bits = larger(1, 2);
-      nonNegative = arg(1).nonNegative && arg(2).nonNegative;
-      break;
-    case Op::Convert:
-      if (isInteger(arg(0).type.elem)) {
-        bits = arg(0).bits;
-        nonNegative = arg(0).nonNegative;
-      }
-      break;
-    default:
-      break;
-    }
+    llvm::SmallVector<IntegerRange, 3> args;
+    for (const Term *arg : value.args)
+      args.push_back(arg->values);
+    if (value.op != Op::Convert)
+      range = IntegerRange::ofOperator(value.op, args);
+    else if (isInteger(value.args[0]->type.elem))
+      range = args[0];
     break;
   }
   default:
     break;
   }
-  bool isExact = bits <= width + (value.type.elem == ElemType::U8);
-  value.bits = isExact ? bits : width;
-  value.nonNegative = isExact && nonNegative;
+  value.values = range.wrapped(type);
 }
 
 static bool isZero(const Term &value) {
