@@ -23,16 +23,9 @@ static constexpr StringRef elementFunctions[] = {
     "min", "max",  "abs",  "clamp", "ceildiv", "exp", "exp2",
     "log", "log2", "tanh", "sqrt",  "rsqrt",   "pow", "random"};
 
-/// Functions of tiles, which belong to `kernel` items.
-static constexpr StringRef tileFunctions[] = {
-    "iota",    "full",      "span",   "row", "col",           "transpose",
-    "reshape", "broadcast", "where",  "sum", "argmax",        "any",
-    "all",     "cumsum",    "reduce", "dot", "softmax_state", "online_softmax",
-    "merge",   "partial",   "finish"};
-
 bool tegula::lang::isBuiltinFunction(StringRef name) {
-  return llvm::is_contained(elementFunctions, name) ||
-         llvm::is_contained(tileFunctions, name) || elemTypeFromName(name);
+  return llvm::is_contained(elementFunctions, name) || isTileFunction(name) ||
+         elemTypeFromName(name);
 }
 
 const Expr *Sema::typeCall(const ast::Expr &e) {
@@ -48,8 +41,8 @@ const Expr *Sema::typeCall(const ast::Expr &e) {
   if (!target && !isBuiltinFunction(e.name))
     if (const ast::Fn *fn = file.findFn(e.name))
       return typeFnCall(e, *fn);
-  if (!e.argNames.empty() && !llvm::is_contained(tileFunctions, e.name) &&
-      (target || isBuiltinFunction(e.name))) {
+  if (!e.argNames.empty() &&
+      (target || llvm::is_contained(elementFunctions, e.name))) {
     diagnostics.error(e.range, "`" + e.name +
                                    "` takes its arguments in order, without "
                                    "names");
@@ -77,7 +70,7 @@ const Expr *Sema::unknownFunction(const ast::Expr &e) {
         .note(symbol->second.range, "declared here");
     return errorExpr();
   }
-  if (llvm::is_contained(tileFunctions, e.name)) {
+  if (isTileFunction(e.name)) {
     bool bounded = e.name == "sum" || e.name == "any" || e.name == "all";
     diagnostics.error(
         e.nameRange, "`" + e.name + "` is for tiles of a `kernel`; " +

@@ -24,6 +24,9 @@ bool analyzeKernel(const ast::Kernel &kernel, const ast::File &file,
                    llvm::ArrayRef<Define> defines, Item &item,
                    Diagnostics &diagnostics);
 
+/// Whether `kernel` items have a function of that name.
+bool isTileFunction(llvm::StringRef name);
+
 class Sema {
 public:
   Sema(const ast::File &file, llvm::ArrayRef<Define> defines, Item &item,
@@ -252,7 +255,7 @@ protected:
   Context context = Context::Static;
   const ast::Expr *clauseValue = nullptr; ///< what `context` began with
   unsigned depth = 0;
-  bool isKernel = false; ///< no name has a fixed meaning
+  bool isKernel = false;   ///< no name has a fixed meaning
   bool incomplete = false; ///< an unknown name may be one that did not parse
   Expr error;
 };

@@ -1,8 +1,10 @@
 //===- SemaKernelImpl.h - the state shared by the parts of KernelSema -----===//
 //
 // Private to SemaKernel.cpp (the item and its statements), SemaPlace.cpp
-// (places, loads, bounds of slices), SemaTile.cpp (operators on tiles) and
-// SemaBuiltin.cpp (functions).
+// (places, loads, bounds of slices), SemaTile.cpp (names), SemaTerms.cpp
+// (values), SemaTileTypes.cpp and SemaTileOperators.cpp (elementwise),
+// SemaBuiltin.cpp (calls), SemaTileFn.cpp, SemaTileShapes.cpp,
+// SemaTileReductions.cpp and SemaTileState.cpp (functions).
 //
 // A value of error type stands for an expression that a message was given for;
 // whatever is made of it is one too, without a message.
@@ -46,11 +48,27 @@ private:
     llvm::SMRange call;
     llvm::StringMap<const Term *> names;
   };
-  /// The arguments of a built-in, by parameter; null where not given.
-  struct Arguments {
-    llvm::SmallVector<const ast::Expr *, 5> written;
-    const ast::Expr *operator[](unsigned i) const { return written[i]; }
+  /// What an argument of a built-in has to be.
+  enum Takes { Any, Value, Tile, Vector, Matrix, State, Shape, Axis };
+  struct Parameter {
+    llvm::StringRef name;
+    Takes takes = Any;
+    bool optional = false;
   };
+  /// A call of a built-in; arguments by parameter, null where not given.
+  struct Call {
+    const ast::Expr &e;
+    Written written;
+    Terms values;                        ///< of what is a value
+    llvm::SmallVector<int64_t, 4> shape; ///< the extents of all shapes
+    unsigned axis = 0;                   ///< of the first argument
+  };
+  struct Builtin {
+    llvm::StringRef name;
+    const Term *(KernelSema::*type)(const Call &);
+    Parameter parameters[5];
+  };
+  static const Builtin builtins[];
 
   // SemaKernel.cpp
   void typeGrid(const ast::Kernel &kernel);
@@ -98,65 +116,56 @@ private:
   const Term *typeTileName(const ast::Expr &e);
   const Term *unknownTileName(const ast::Expr &e);
   const Term *symbolValue(const ast::Expr &e, Symbol &symbol);
+
+  // SemaTileTypes.cpp
+  /// Joins shapes and bounds of `args`; false, and an error, where they differ.
+  bool joinShapes(llvm::SMRange range, const Terms &args,
+                  const Written &written, TileType &type);
+  bool joinBound(llvm::SMRange range, unsigned axis, const Bound &bound,
+                 Bound &into);
+  const Term *stretch(const Term *value, llvm::ArrayRef<int64_t> shape,
+                      llvm::SMRange range);
+  /// The name to put into a hint such as `row(m)`.
+  static std::string briefText(const ast::Expr &e);
+  /// Widens and converts numbers to one type, which is returned.
+  ElemType unifyTiles(Terms &args, const Written &written,
+                      bool toFloat = false);
+  const Term *asFloat(const Term *value, const ast::Expr &written,
+                      ElemType target);
+  const Term *convert(const Term *value, ElemType elem, llvm::SMRange range);
+  const Term *widen(const Term *value);
+  const Term *foldScalar(Op op, ElemType result, const Terms &args,
+                         llvm::SMRange range);
+
+  // SemaTileOperators.cpp
   const Term *typeTileOperator(const ast::Expr &e);
   const Term *typeTileUnary(const ast::Expr &e);
   const Term *typeTileBits(const ast::Expr &e, Terms args, Written written);
   const Term *typeTileSelect(const ast::Expr &e, Terms args, Written written);
+  const Term *typeTileCast(const ast::Expr &e, ElemType target);
+  const Term *typeElementwise(const Call &call);
+  const Term *typeTileClamp(const Call &call);
+  const Term *typeWhere(const Call &call);
   bool expectNumbers(llvm::StringRef op, const Terms &args,
                      const Written &written, bool integers = false);
   bool expectBools(llvm::StringRef op, const Terms &args,
                    const Written &written);
   bool checkOperand(const Term &value, const ast::Expr &written,
                     llvm::StringRef op);
-  /// Widens and converts numbers to one type, which is returned.
-  ElemType unifyTiles(Terms &args, const Written &written,
-                      bool toFloat = false);
-  const Term *asFloat(const Term *value, const ast::Expr &written,
-                      ElemType target);
-  /// Joins shapes and bounds of `args`; false, and an error, where they differ.
-  bool joinShapes(llvm::SMRange range, const Terms &args,
-                  const Written &written, TileType &type);
-  bool joinBound(llvm::SMRange range, unsigned axis, const Bound &bound,
-                 Bound &into);
   const Term *elementwise(Op op, ElemType result, const Terms &args,
                           const Written &written, llvm::SMRange range);
-  const Term *convert(const Term *value, ElemType elem, llvm::SMRange range);
-  const Term *widen(const Term *value);
-  const Term *stretch(const Term *value, llvm::ArrayRef<int64_t> shape,
-                      llvm::SMRange range);
-  const Term *foldScalar(Op op, ElemType result, const Terms &args,
-                         llvm::SMRange range);
 
   // SemaBuiltin.cpp
+  friend bool isTileFunction(llvm::StringRef name);
   const Term *typeTileCall(const ast::Expr &e);
-  const Term *typeBuiltin(const ast::Expr &e, bool &known);
-  const Term *typeTileCast(const ast::Expr &e, ElemType target);
-  const Term *typeElementwise(const ast::Expr &e, Op op);
-  const Term *typeTileClamp(const ast::Expr &e);
-  const Term *typeIota(const ast::Expr &e);
-  const Term *typeFull(const ast::Expr &e);
-  const Term *typeSpan(const ast::Expr &e);
-  const Term *typeSpread(const ast::Expr &e, unsigned axis);
-  const Term *typeTranspose(const ast::Expr &e);
-  const Term *typeReshape(const ast::Expr &e);
-  const Term *typeBroadcast(const ast::Expr &e);
-  const Term *typeWhere(const ast::Expr &e);
-  const Term *typeDot(const ast::Expr &e);
-  const Term *typeReduction(const ast::Expr &e, TileReduction reduction);
-  const Term *typeCumSum(const ast::Expr &e);
-  const Term *typeCombine(const ast::Expr &e);
-  const Term *typeState(const ast::Expr &e);
-  const Term *typeOnlineSoftmax(const ast::Expr &e);
-  const Term *typeMerge(const ast::Expr &e);
-  const Term *typePartial(const ast::Expr &e);
-  const Term *typeFinish(const ast::Expr &e, bool lse);
-  const Term *bindParameter(const ast::Fn &fn, const ast::Tensor &param,
-                            const Term *value, const ast::Expr &written);
-  const Term *inlineFn(const ast::Fn &fn, const Terms &args,
-                       const Written &written, const ast::Expr &call);
+  static const Builtin *findBuiltin(const ast::Expr &e);
   const Term *unknownTileFunction(const ast::Expr &e);
-  bool bind(const ast::Expr &e, llvm::ArrayRef<llvm::StringRef> params,
-            unsigned required, Arguments &arguments);
+  /// Brings the arguments of `e` into the order of `params`.
+  bool bind(const ast::Expr &e, llvm::ArrayRef<Parameter> params,
+            Written &written);
+  bool typeArguments(llvm::ArrayRef<Parameter> params, Call &call);
+  bool typeArgument(const Parameter &param, const ast::Expr &written,
+                    Call &call, const Term *&value);
   std::optional<int64_t> constantLength(const ast::Expr &e,
                                         llvm::StringRef what);
   bool typeShape(const ast::Expr &e, llvm::SmallVectorImpl<int64_t> &shape);
@@ -166,7 +175,38 @@ private:
   const Term *expectState(const ast::Expr &e, llvm::StringRef callee);
   bool checkSize(llvm::SMRange range, llvm::ArrayRef<int64_t> shape);
 
-  // Nodes (SemaTile.cpp).
+  // SemaTileFn.cpp
+  const Term *typeTileFnCall(const ast::Expr &e, const ast::Fn &fn);
+  const Term *bindParameter(const ast::Fn &fn, const ast::Tensor &param,
+                            const Term *value, const ast::Expr &written);
+  const Term *inlineFn(const ast::Fn &fn, const Terms &args,
+                       const Written &written, const ast::Expr &call);
+
+  // SemaTileShapes.cpp
+  const Term *typeIota(const Call &call);
+  const Term *typeFull(const Call &call);
+  const Term *typeSpan(const Call &call);
+  const Term *typeSpread(const Call &call);
+  const Term *typeTranspose(const Call &call);
+  const Term *typeReshape(const Call &call);
+  const Term *typeBroadcast(const Call &call);
+
+  // SemaTileReductions.cpp
+  static std::optional<TileReduction> reductionOf(llvm::StringRef name);
+  const Term *typeDot(const Call &call);
+  const Term *typeReduction(const Call &call);
+  const Term *typeCumSum(const Call &call);
+  const Term *typeCombine(const Call &call);
+
+  // SemaTileState.cpp
+  const Term *typeState(const Call &call);
+  const Term *typeOnlineSoftmax(const Call &call);
+  const Term *typeMerge(const Call &call);
+  const Term *typePartial(const Call &call);
+  const Term *typeFinish(const Call &call);
+  const Term *typeLse(const Call &call);
+
+  // SemaTerms.cpp
   /// Adds a value; its numbers and facts follow from its arguments.
   const Term *add(Term value);
   void number(Term &value);

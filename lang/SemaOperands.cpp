@@ -223,10 +223,9 @@ bool Sema::checkElements() {
       continue;
     if (tensor.name == "lse" && tensor.elem != ElemType::F32 &&
         tensor.elem != item.accumulator)
-      diagnostics.error(tensor.range, "`lse` holds " +
-                                          elemTypeName(tensor.elem) +
-                                          ", but expected f32" +
-                                          (isDouble ? " or f64" : ""));
+      diagnostics.error(tensor.range,
+                        "`lse` holds " + elemTypeName(tensor.elem) +
+                            ", but expected f32" + (isDouble ? " or f64" : ""));
     else if (tensor.elem == ElemType::F64 && !isDouble)
       diagnostics.error(tensor.range, "`" + tensor.name +
                                           "` holds f64, but floats of this "

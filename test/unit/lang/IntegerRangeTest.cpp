@@ -50,9 +50,9 @@ TEST(IntegerRange, HoldsResults) {
         EXPECT_TRUE(holds(range, apply(op, x, y)))
             << opSpelling(op).str() << " of " << x << " and " << y;
       }
-  EXPECT_TRUE(holds(IntegerRange::ofOperator(
-                        Op::Neg, IntegerRange::ofConstant(INT64_MIN)),
-                    INT64_MAX));
+  EXPECT_TRUE(holds(
+      IntegerRange::ofOperator(Op::Neg, IntegerRange::ofConstant(INT64_MIN)),
+      INT64_MAX));
 }
 
 TEST(IntegerRange, Wraps) {
