@@ -323,6 +323,8 @@ struct Compiler::Run {
     if (!module)
       return;
     module->walk([&](Operation *op) {
+      if (op->hasAttrOfType<tile::ProgramAttr>("schedule"))
+        result.form = "direct"; // tile programs have no other
       auto schedule = op->getAttrOfType<tile::ScheduleAttr>("schedule");
       if (schedule)
         result.form = tile::stringifyForm(schedule.getForm()).str(), chosen = schedule;

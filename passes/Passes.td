@@ -144,6 +144,18 @@ def ChooseThreadsPass : Pass<"tegula-choose-threads", "::tegula::tile::KernelOp"
   let statistics = [Statistic<"chosen", "threads-chosen", "kernels whose threads were chosen">];
 }
 
+def HoistLoadsPass : Pass<"tegula-hoist-loads", "::tegula::tile::KernelOp"> {
+  let summary = "issues the loads of a tile program before its reductions";
+  let description = [{
+    For kernels with `#tile.program`. A `tile.load` behind a reduction moves up to the load before it, or to where its indices are known, if no write, loop or branch stands between, and
+    all tiles loaded so far take at most 24 registers of a thread: its latency then passes with that of the first load, not behind the meeting of all threads.
+    A load for a matrix op stays, as that op copies from memory itself.
+
+    Example: `%s = tile.reduce add %x`, `%w = tile.load ...` become `%w = tile.load ...`, `%s = tile.reduce add %x`.
+  }];
+  let statistics = [Statistic<"hoisted", "loads-hoisted", "loads that moved up">];
+}
+
 def AssignBlockedPass : Pass<"tegula-assign-blocked", "::tegula::tile::KernelOp"> {
   let summary = "gives each tile of a program a layout over all threads";
   let description = [{
@@ -156,6 +168,19 @@ def AssignBlockedPass : Pass<"tegula-assign-blocked", "::tegula::tile::KernelOp"
   }];
   let dependentDialects = ["::tegula::warp::WarpDialect", "::mlir::arith::ArithDialect"];
   let statistics = [Statistic<"conversions", "conversions", "conversions between layouts">, Statistic<"layouts", "layouts", "tiles with a layout">];
+}
+
+def NarrowTilesPass : Pass<"tegula-narrow-tiles", "::tegula::tile::KernelOp"> {
+  let summary = "compares and converts the indices of elements as i32";
+  let description = [{
+    Indices are exact in i64, but a GPU compares 64 bits in two instructions, and holds them in two registers. Where the ranges of both sides are known (lane numbers, dims,
+    places in the grid, and sums, products and the like of them) and fit in i32, a comparison of tiles reads i32 tiles, made by the same code; so do a conversion to
+    a float type and a truncation. Stands after scalar code of elements has become code on tiles.
+
+    Example: `arith.cmpi slt, %lanes, %n : tensor<64xi64>` with `%n` the splat of a dim becomes the same on `tensor<64xi32>`, with a `tile.iota` of i32 and a splat of the truncated dim.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"narrowed", "ops-narrowed", "comparisons and conversions that read i32">];
 }
 
 def SingleRolePass : Pass<"tegula-single-role", "::mlir::ModuleOp"> {

@@ -54,7 +54,9 @@ void tegula::buildWarpPipeline(OpPassManager &pm, const PipelineOptions &options
   ChooseThreadsPassOptions choice;
   choice.overrides.assign(options.schedule.begin(), options.schedule.end());
   pm.addNestedPass<tile::KernelOp>(createChooseThreadsPass(choice));
+  pm.addNestedPass<tile::KernelOp>(createHoistLoadsPass());
   pm.addNestedPass<tile::KernelOp>(createAssignBlockedPass());
+  pm.addNestedPass<tile::KernelOp>(createNarrowTilesPass());
   pm.addPass(createSingleRolePass());
   pm.addNestedPass<tile::KernelOp>(createAssignLayoutsPass());
   pm.addPass(createPartitionRolesPass());

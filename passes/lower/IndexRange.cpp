@@ -3,10 +3,13 @@
 // Upstream's integer range analysis iterates over all loops of the kernel to a fixed point, which does not end for counters that grow; here
 // only what an element region reads is looked at, backwards, and a carried value has no range.
 #include "passes/lower/IndexRange.h"
+#include "dialect/tile/TileDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace tegula;
@@ -87,13 +90,17 @@ std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsig
     bool isSigned = isa<arith::ExtSIOp>(op);
     if (source && (isSigned || source->low >= 0))
       return source;
-    return ofWidth(op->getOperand(0).getType().getIntOrFloatBitWidth(), isSigned);
+    return ofWidth(getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth(), isSigned);
   }
   if (isa<arith::SelectOp>(op)) {
     auto x = of(op->getOperand(1), depth + 1), y = of(op->getOperand(2), depth + 1);
     return x && y ? std::optional(IndexRange{std::min(x->low, y->low), std::max(x->high, y->high)}) : std::nullopt;
   }
-  if (op->getNumOperands() != 2 || !value.getType().isSignlessInteger())
+  if (isa<tile::IotaOp>(op))
+    return IndexRange{0, cast<RankedTensorType>(value.getType()).getDimSize(0) - 1};
+  if (isa<tensor::SplatOp, tile::BroadcastOp>(op))
+    return of(op->getOperand(0), depth + 1);
+  if (op->getNumOperands() != 2 || !getElementTypeOrSelf(value).isSignlessInteger())
     return std::nullopt;
   auto x = of(op->getOperand(0), depth + 1), y = of(op->getOperand(1), depth + 1);
   if (isa<arith::RemSIOp>(op) && !x && y) // the dividend may be anything, but the divisor bounds the result; a tile number is not negative

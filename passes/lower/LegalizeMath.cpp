@@ -65,6 +65,19 @@ struct ExpandPattern : OpRewritePattern<OpTy> {
   }
 };
 
+/// Quotients of the elements of a tile. One of a scalar is computed once, and
+/// stays rounded correctly.
+struct DivideTiles : ExpandPattern<arith::DivFOp, expandDivision> {
+  using ExpandPattern::ExpandPattern;
+
+  LogicalResult matchAndRewrite(arith::DivFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isa<VectorType>(op.getType()))
+      return rewriter.notifyMatchFailure(op, "expected vectors");
+    return ExpandPattern::matchAndRewrite(op, rewriter);
+  }
+};
+
 /// 2^x of 16-bit floats at the precision of f32: the 16-bit instructions are
 /// less exact than the types.
 struct WidenExp2 : OpRewritePattern<math::Exp2Op> {
@@ -94,7 +107,8 @@ void populateLegalizeMathPatterns(RewritePatternSet &patterns) {
                ExpandPattern<math::Log1pOp, expandLog1p>,
                ExpandPattern<math::TanhOp, expandTanh>,
                ExpandPattern<math::RsqrtOp, expandRsqrt>,
-               ExpandPattern<math::PowFOp, expandPow>, WidenExp2>(
+               ExpandPattern<math::PowFOp, expandPow>,
+               DivideTiles, WidenExp2>(
       patterns.getContext());
   arith::populateCeilFloorDivExpandOpsPatterns(patterns);
 }

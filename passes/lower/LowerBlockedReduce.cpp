@@ -25,14 +25,16 @@ public:
   AxisMeeting(BlockedThread &t, Operation *op, warp::BlockedAttr layout, SmallVector<Item> items, Combine combine)
       : t(t), b(t.b), loc(t.loc), op(op), layout(layout), open(layout), combine(combine), items(std::move(items)) {}
 
-  void reduce(ArrayRef<AxisStep> steps) {
-    for (const AxisStep &step : steps)
+  /// `ordered`: the function does not commute.
+  void reduce(int64_t axis, bool ordered) {
+    isOrdered = ordered;
+    for (const AxisStep &step : axisSteps(layout, axis, ordered))
       take(step, nullptr);
   }
 
   /// Adds to each of `prefixes`, one a register, what stands before its element.
-  void scan(ArrayRef<AxisStep> steps, SmallVectorImpl<Value> &prefixes) {
-    for (const AxisStep &step : steps)
+  void scan(int64_t axis, SmallVectorImpl<Value> &prefixes) {
+    for (const AxisStep &step : axisSteps(layout, axis, /*ordered=*/true))
       take(step, &prefixes);
   }
 
@@ -106,11 +108,15 @@ private:
     return parts.front();
   }
 
-  /// One bit of the lane: both sides compute the same, the lower lane's part first.
+  /// One bit of the lane: both sides compute the same, where order matters the lower lane's part first.
   void takeLanes(unsigned bit, SmallVectorImpl<Item> &before, bool wantsBefore) {
-    Value upper = t.bit(bit);
+    Value upper = isOrdered ? t.bit(bit) : Value();
     for (auto [item, prior] : llvm::zip(items, before)) {
       Item other = llvm::map_to_vector<2>(item, [&](Value value) { return t.exchange(value, bit); });
+      if (!isOrdered) {
+        item = combine(item, other);
+        continue;
+      }
       if (wantsBefore)
         prior = {select(upper, other[0], zero(other[0].getType()))};
       Item low, high;
@@ -245,7 +251,7 @@ private:
   warp::BlockedAttr layout;
   OpenDigits open;
   Combine combine;
-  bool met = false;
+  bool met = false, isOrdered = true;
 
 public:
   SmallVector<Item> items; ///< one for each number of the open register digits
@@ -349,7 +355,7 @@ struct ConvertReduce : BlockedPattern<tile::ReduceOp> {
       return isArgmax ? combineArgmax(x, y, rewriter, loc) : Item{combineKind(kind, x[0], y[0], rewriter, loc)};
     };
     AxisMeeting meeting(t, op, layout, std::move(items), combine);
-    meeting.reduce(axisSteps(layout, axis, /*ordered=*/false));
+    meeting.reduce(axis, /*ordered=*/false);
     rewriter.replaceOp(op, resultOf(t, meeting.items, isArgmax, op.getResult().getType()));
     return success();
   }
@@ -379,7 +385,7 @@ struct ConvertCombine : BlockedPattern<tile::CombineOp> {
       return {map.lookupOrDefault(body.getTerminator()->getOperand(0))};
     };
     AxisMeeting meeting(t, op, layout, itemsOf(t, tile, op.getAxis(), adaptor.getTile(), adaptor.getInit()), combine);
-    meeting.reduce(axisSteps(layout, op.getAxis(), /*ordered=*/true));
+    meeting.reduce(op.getAxis(), /*ordered=*/true);
     rewriter.replaceOp(op, resultOf(t, meeting.items, 0, op.getResult().getType()));
     return success();
   }
@@ -396,7 +402,7 @@ struct ConvertCumsum : BlockedPattern<tile::CumsumOp> {
     SmallVector<Item> items = itemsOf(t, tile, op.getAxis(), adaptor.getTile(), zero);
     SmallVector<Value> sums = llvm::map_to_vector(items, [](const Item &item) { return item[0]; });
     auto combine = [&](const Item &x, const Item &y) -> Item { return {combineKind(tile::ReduceKind::Add, x[0], y[0], rewriter, op.getLoc())}; };
-    AxisMeeting(t, op, layout, std::move(items), combine).scan(axisSteps(layout, op.getAxis(), /*ordered=*/true), sums);
+    AxisMeeting(t, op, layout, std::move(items), combine).scan(op.getAxis(), sums);
     rewriter.replaceOp(op, t.vectorOf(sums));
     return success();
   }

@@ -67,6 +67,11 @@ public:
     Value above = arith::MaxNumFOp::create(builder, loc, a, constant(low));
     return arith::MinNumFOp::create(builder, loc, above, constant(high));
   }
+  /// The same, but a NaN stays.
+  Value clampNumber(Value a, float low, float high) {
+    Value above = arith::MaximumFOp::create(builder, loc, a, constant(low));
+    return arith::MinimumFOp::create(builder, loc, above, constant(high));
+  }
   Value compare(FloatCompare predicate, Value a, Value b) {
     return arith::CmpFOp::create(builder, loc, predicate, a, b);
   }
@@ -119,6 +124,9 @@ public:
   Value rsqrtApprox(Value a) {
     return instruction("llvm.nvvm.rsqrt.approx.ftz.f", a);
   }
+  Value divideFull(Value a, Value b) {
+    return instruction("llvm.nvvm.div.full.ftz", a, b);
+  }
 
 private:
   Value splat(Type splatType, TypedAttr value) {
@@ -129,20 +137,25 @@ private:
   }
 
   /// An instruction of one element; on vectors element by element.
-  Value instruction(StringRef name, Value a) {
-    auto one = [&](Value element) -> Value {
+  template <typename... Values>
+  Value instruction(StringRef name, Values... operands) {
+    auto one = [&](ValueRange elements) -> Value {
       return LLVM::CallIntrinsicOp::create(builder, loc, builder.getF32Type(),
                                            builder.getStringAttr(name),
-                                           ValueRange{element})
+                                           elements)
           .getResult(0);
     };
     auto vector = dyn_cast<VectorType>(type);
     if (!vector)
-      return one(a);
+      return one({operands...});
+    SmallVector<vector::ToElementsOp> parts{
+        vector::ToElementsOp::create(builder, loc, operands)...};
     SmallVector<Value> elements;
-    for (Value element :
-         vector::ToElementsOp::create(builder, loc, a).getResults())
-      elements.push_back(one(element));
+    for (int64_t i = 0; i < vector.getNumElements(); ++i)
+      elements.push_back(one(
+          llvm::map_to_vector(parts, [&](vector::ToElementsOp part) -> Value {
+            return part.getResult(i);
+          })));
     return vector::FromElementsOp::create(builder, loc, vector, elements);
   }
 
@@ -154,7 +167,7 @@ private:
 } // namespace
 
 static constexpr float log2e = 1.44269502f, log2eLow = 1.92596303e-8f;
-static constexpr float ln2 = 0.693147182f;
+static constexpr float ln2 = 0.693147182f, ln2Low = -1.90465421e-9f;
 /// 1.5 * 2^23 + 127: adding it rounds to an integer k and leaves k + 127 in the
 /// low bits.
 static constexpr float roundingBias = 12583039.0f;
@@ -168,13 +181,13 @@ static Value scaleByPower(Writer &w, Value rounded, Value fraction) {
 
 Value expandExp(OpBuilder &builder, Location loc, Value x) {
   Writer w(builder, loc, x.getType());
-  // k = x log2(e) to the nearest integer, kept in -126..127; beyond, the
-  // fraction is large and 2^fraction over- or underflows.
-  Value rounded = w.fma(w.clamp(x, -87.3365479f, 88.0296936f), log2e,
-                        w.constant(roundingBias));
-  Value negated = w.sub(w.constant(roundingBias), rounded);
-  Value fraction = w.fma(x, log2eLow, w.fma(x, log2e, negated));
-  return scaleByPower(w, rounded, fraction);
+  // 2^t for t = x log2(e), rounded, times e^rest for the small rest
+  // x - t ln 2. Beyond the bounds 2^t is 0 or infinite, and the rest positive.
+  Value bounded = w.clampNumber(x, -104.0f, 88.7228394f);
+  Value t = w.mul(bounded, log2e);
+  Value rest = w.fma(t, -ln2Low, w.fma(t, -ln2, bounded));
+  Value power = w.exp2(t);
+  return w.fma(power, rest, power);
 }
 
 /// log(1 + f) for |f| <= 1/3.
@@ -234,6 +247,11 @@ Value expandTanh(OpBuilder &builder, Location loc, Value x) {
   Value small = w.fma(w.mul(w.polynomial(square, p), square), x, x);
   return w.copySign(
       w.select(w.compare(FloatCompare::OLT, size, 0.55f), small, large), x);
+}
+
+Value expandDivision(OpBuilder &builder, Location loc, Value x, Value y) {
+  Writer w(builder, loc, x.getType());
+  return w.divideFull(x, y);
 }
 
 Value expandRsqrt(OpBuilder &builder, Location loc, Value x) {

@@ -32,6 +32,9 @@ mlir::Value expandLog1p(mlir::OpBuilder &builder, mlir::Location loc,
 /// Hyperbolic tangent, 2 and 2.5 ulp; +-1 for large |x|.
 mlir::Value expandTanh(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Value x);
+/// x / y, within the 2 ulp that the PTX ISA gives div.full.
+mlir::Value expandDivision(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Value x, mlir::Value y);
 /// 1 / sqrt x, 0.5 and 3 ulp.
 mlir::Value expandRsqrt(mlir::OpBuilder &builder, mlir::Location loc,
                         mlir::Value x);

@@ -5,6 +5,7 @@
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace tegula {
@@ -56,13 +57,21 @@ private:
            llvm::all_of(op->getUsers(), [](Operation *user) { return isa<tile::DotOp>(user) || (isa<tile::TransposeOp>(user) && feedsProducts(user)); });
   }
 
+  /// Made of lane numbers and scalars: made again where it is used.
+  static bool isIndexCode(Operation *op) {
+    if (isa<tile::IotaOp, tensor::SplatOp, arith::ConstantOp>(op))
+      return true;
+    return op->getNumOperands() > 0 && (op->hasTrait<OpTrait::Elementwise>() || isa<tile::BroadcastOp>(op)) &&
+           llvm::all_of(op->getOperands(), [](Value operand) { return operand.getDefiningOp() && isIndexCode(operand.getDefiningOp()); });
+  }
+
   int64_t chooseThreads() {
     int64_t threads = 128;
     llvm::DenseSet<Type> products; // the results of matrix ops, and what loops carry of them
     getOperation()->walk([&](tile::DotOp dot) { products.insert(dot.getType()); });
     getOperation()->walk([&](Operation *op) {
       for (Type type : op->getResultTypes())
-        if (auto tile = dyn_cast<RankedTensorType>(type); tile && !isa<arith::ConstantOp>(op) && !feedsProducts(op))
+        if (auto tile = dyn_cast<RankedTensorType>(type); tile && !isIndexCode(op) && !feedsProducts(op))
           while (threads < 512 && words(tile) > (!products.contains(tile) ? 16 : threads < 256 ? 64 : 128) * threads)
             threads *= 2;
     });

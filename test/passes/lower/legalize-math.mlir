@@ -1,15 +1,14 @@
 // RUN: tegula-opt --tegula-legalize-math %s | FileCheck %s
 
-// The integer part of x log2(e) goes into the exponent by its bits, the rest into 2^x.
+// 2^(x log2(e)), and by how much the rounded exponent is off. NaN passes the bounds.
 // CHECK-LABEL: func @exp
-// CHECK: %[[LOW:.+]] = arith.maxnumf %{{.*}}, %{{.*}} : f32
-// CHECK: %[[CLAMPED:.+]] = arith.minnumf %[[LOW]]
-// CHECK: %[[ROUNDED:.+]] = math.fma %[[CLAMPED]]
-// CHECK: math.fma
-// CHECK: %[[FRACTION:.+]] = math.fma
-// CHECK: %[[BITS:.+]] = arith.bitcast %[[ROUNDED]] : f32 to i32
-// CHECK: arith.shli %[[BITS]]
-// CHECK: math.exp2 %[[FRACTION]] : f32
+// CHECK: %[[LOW:.+]] = arith.maximumf %{{.*}}, %{{.*}} : f32
+// CHECK: %[[BOUNDED:.+]] = arith.minimumf %[[LOW]]
+// CHECK: %[[T:.+]] = arith.mulf %[[BOUNDED]]
+// CHECK: math.fma %[[T]], %{{.*}}, %[[BOUNDED]]
+// CHECK: %[[REST:.+]] = math.fma %[[T]]
+// CHECK: %[[POWER:.+]] = math.exp2 %[[T]] : f32
+// CHECK: math.fma %[[POWER]], %[[REST]], %[[POWER]]
 // CHECK-NOT: math.exp
 func.func @exp(%x: f32) -> f32 {
   %0 = math.exp %x : f32
@@ -46,6 +45,27 @@ func.func @tanh(%x: f32) -> f32 {
 func.func @exp2_bf16(%x: bf16) -> bf16 {
   %0 = math.exp2 %x : bf16
   return %0 : bf16
+}
+
+// Not the correctly rounded division, which is a dozen instructions and a branch.
+// CHECK-LABEL: func @division
+// CHECK: %[[X:.+]]:2 = vector.to_elements %arg0
+// CHECK: %[[Y:.+]]:2 = vector.to_elements %arg1
+// CHECK: llvm.call_intrinsic "llvm.nvvm.div.full.ftz"(%[[X]]#0, %[[Y]]#0)
+// CHECK: llvm.call_intrinsic "llvm.nvvm.div.full.ftz"(%[[X]]#1, %[[Y]]#1)
+func.func @division(%x: vector<2xf32>, %y: vector<2xf32>) -> vector<2xf32> {
+  %0 = arith.divf %x, %y : vector<2xf32>
+  return %0 : vector<2xf32>
+}
+
+// One quotient for all elements stays as it is, as do those of f64.
+// CHECK-LABEL: func @division_exact
+// CHECK: arith.divf %{{.*}} : f32
+// CHECK: arith.divf %{{.*}} : vector<2xf64>
+func.func @division_exact(%x: f32, %y: f32, %z: vector<2xf64>) -> (f32, vector<2xf64>) {
+  %0 = arith.divf %x, %y : f32
+  %1 = arith.divf %z, %z : vector<2xf64>
+  return %0, %1 : f32, vector<2xf64>
 }
 
 // CHECK-LABEL: func @floored

@@ -21,7 +21,9 @@ warp.kernel @row(%x: !v {tile.name = "x", tile.dims = ["N"], tile.role = "in"}, 
         %a = tile.load %x[%t] axes [0] : !v -> !t
         // Seven additions in the thread, five shuffles, then one value a warp in shared memory.
         // CHECK-COUNT-7: arith.addf
-        // CHECK-COUNT-5: nvvm.shfl.sync bfly
+        // CHECK-COUNT-4: nvvm.shfl.sync bfly
+        // CHECK: %[[MORE:.+]] = nvvm.shfl.sync bfly
+        // CHECK-NEXT: arith.addf %{{.*}}, %[[MORE]]
         // CHECK: "bar.sync $0, $1;"
         // CHECK: llvm.store %{{.*}} : f32, !llvm.ptr<3>
         // CHECK: "bar.sync $0, $1;"

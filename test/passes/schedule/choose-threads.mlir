@@ -23,6 +23,19 @@ tile.kernel @large(%x: !x {tile.name = "x", tile.dims = ["N"], tile.role = "in"}
   tile.return
 }
 
+// Lane numbers and comparisons with them are no tiles to keep, though i64 is wide.
+// CHECK-LABEL: tile.kernel @indices
+// CHECK-SAME: schedule = #tile.program<threads = 256, ctas = 4>
+tile.kernel @indices(%x: !x {tile.name = "x", tile.dims = ["N"], tile.role = "in"}, %N: i64 {tile.dim = "N"}) {
+  %a = tile.load %x[%N] axes [0] : !x -> tensor<4096xf32>
+  %i = tile.iota : tensor<4096xi64>
+  %n = tensor.splat %N : tensor<4096xi64>
+  %j = arith.addi %i, %n : tensor<4096xi64>
+  %is = arith.cmpi slt, %j, %n : tensor<4096xi64>
+  tile.store %a, %x[%N] axes [0] mask %is : tensor<4096xf32>, !x
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @product
 // CHECK-SAME: schedule = #tile.program<threads = 256, ctas = 1>
 tile.kernel @product(%N: i64 {tile.dim = "N"}) {

@@ -131,6 +131,16 @@ ScalarInterpreter::ScalarInterpreter(func::FuncOp function) {
         .Case([&](arith::MinNumFOp) {
           floats([](float x, float y, float) { return std::fmin(x, y); });
         })
+        .Case([&](arith::MaximumFOp) {
+          floats([](float x, float y, float) {
+            return std::isnan(y) ? y : std::isnan(x) ? x : std::fmax(x, y);
+          });
+        })
+        .Case([&](arith::MinimumFOp) {
+          floats([](float x, float y, float) {
+            return std::isnan(y) ? y : std::isnan(x) ? x : std::fmin(x, y);
+          });
+        })
         .Case([&](math::FmaOp) {
           floats([](float x, float y, float z) { return std::fma(x, y, z); });
         })
