@@ -317,6 +317,16 @@ tegula_status tegula_launch(const tegula_kernel *kernel,
   });
 }
 
+tegula_status tegula_redone_rows(const tegula_kernel *kernel, void *stream,
+                                 uint32_t *rows) {
+  return recorded([&]() -> Status {
+    TEGULA_RETURN_IF_FAILED(checkNotNull({kernel, rows}, "kernel and rows"));
+    Result<uint32_t> found = kernel->set->redoneRows(stream);
+    *rows = found.ok() ? *found : 0;
+    return found.status();
+  });
+}
+
 tegula_status tegula_launch_values(const tegula_kernel *kernel,
                                    const tegula_value *values,
                                    size_t num_values, const int64_t *dims,

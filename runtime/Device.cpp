@@ -110,7 +110,7 @@ Status Device::supports(std::string_view target, bool isPtx) const {
 }
 
 //===----------------------------------------------------------------------===//
-// ContextScope
+// ContextScope, captures
 //===----------------------------------------------------------------------===//
 
 ContextScope::ContextScope(const Driver &driver, cu::Context context)
@@ -126,6 +126,14 @@ ContextScope::~ContextScope() {
   cu::Context popped = nullptr;
   if (pushed)
     (void)driver.api.ctxPopCurrent(&popped);
+}
+
+RelaxedCapture::RelaxedCapture(const Driver &driver) : driver(driver) {
+  (void)driver.api.threadExchangeStreamCaptureMode(&mode);
+}
+
+RelaxedCapture::~RelaxedCapture() {
+  (void)driver.api.threadExchangeStreamCaptureMode(&mode);
 }
 
 Result<bool> isCapturing(const Driver &driver, void *stream) {

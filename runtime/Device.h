@@ -57,6 +57,21 @@ private:
   bool pushed = false;
 };
 
+/// While it lives, this thread may allocate, load and wait although a stream is
+/// being captured, here or in global mode elsewhere, and the capture stays
+/// valid.
+class RelaxedCapture {
+public:
+  explicit RelaxedCapture(const Driver &driver);
+  ~RelaxedCapture();
+  RelaxedCapture(const RelaxedCapture &) = delete;
+  RelaxedCapture &operator=(const RelaxedCapture &) = delete;
+
+private:
+  const Driver &driver;
+  int mode = cu::captureModeRelaxed;
+};
+
 /// Whether `stream` (a CUstream) is being captured in a graph; the legacy
 /// default stream never is.
 Result<bool> isCapturing(const Driver &driver, void *stream);

@@ -51,6 +51,7 @@ enum : int {
   errorSystemNotReady = 802,
   errorSystemDriverMismatch = 803,
   errorCompatNotSupportedOnDevice = 804,
+  errorStreamCaptureUnsupported = 900,
 };
 
 enum : int { // CUdevice_attribute
@@ -148,6 +149,7 @@ struct LaunchConfig {
   X(streamDestroy, cuStreamDestroy_v2, (Stream stream))                        \
   X(streamSynchronize, cuStreamSynchronize, (Stream stream))                   \
   X(streamGetCtx, cuStreamGetCtx, (Stream stream, Context * context))          \
+  X(streamGetId, cuStreamGetId, (Stream stream, unsigned long long *id))       \
   X(streamIsCapturing, cuStreamIsCapturing, (Stream stream, int *status))      \
   X(threadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode,        \
     (int *mode))                                                               \

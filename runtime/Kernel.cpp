@@ -101,20 +101,6 @@ Result<const Kernel::Instance *> Kernel::instanceFor(cu::Context context,
   return makeInstance(context, id);
 }
 
-/// Loading allocates, which a capture of this thread, or of another one in
-/// global mode, would refuse and be invalidated by. Relaxed mode allows it.
-class RelaxedCapture {
-public:
-  explicit RelaxedCapture(const Driver &driver) : driver(driver) {
-    (void)driver.api.threadExchangeStreamCaptureMode(&mode);
-  }
-  ~RelaxedCapture() { (void)driver.api.threadExchangeStreamCaptureMode(&mode); }
-
-private:
-  const Driver &driver;
-  int mode = cu::captureModeRelaxed;
-};
-
 Result<const Kernel::Instance *>
 Kernel::makeInstance(cu::Context context, unsigned long long id) const {
   RelaxedCapture relaxed(driver);
@@ -145,8 +131,18 @@ Kernel::makeInstance(cu::Context context, unsigned long long id) const {
   if (Status status = configure(*function, **found); !status.ok())
     return prefix(status);
 
-  auto *instance = new Instance{context,   id,     std::move(*module),
-                                *function, *found, instances.load()};
+  std::unique_ptr<Workspace> workspace;
+  if (description.hasWorkspace()) {
+    Result<std::unique_ptr<Workspace>> made =
+        Workspace::create(driver, context);
+    if (!made.ok())
+      return prefix(made.status());
+    workspace = std::move(*made);
+  }
+
+  auto *instance = new Instance{context,         id,     std::move(*module),
+                                *function,       *found, std::move(workspace),
+                                instances.load()};
   instances.store(instance, std::memory_order_release);
   return instance;
 }
@@ -179,6 +175,22 @@ Status Kernel::prepare(void *stream) const {
     if (!context.ok())
       return context.status();
     return instanceFor(*context, stream).status();
+  });
+}
+
+Result<uint32_t> Kernel::redoneRows(void *stream) const {
+  return guarded([&]() -> Result<uint32_t> {
+    if (!description.hasWorkspace())
+      return 0u;
+    Result<cu::Context> context = contextOf(stream);
+    if (!context.ok())
+      return context.status();
+    Result<const Instance *> instance = instanceFor(*context, stream);
+    if (!instance.ok())
+      return instance.status();
+    ContextScope scope(driver, *context);
+    TEGULA_RETURN_IF_FAILED(scope.status());
+    return (*instance)->workspace->redoneRows(stream);
   });
 }
 

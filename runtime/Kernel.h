@@ -6,6 +6,11 @@
 // nothing, synchronises nothing and can be captured in a graph. Kernels are
 // immutable for their users: any number of threads may launch one.
 //
+// A kernel that keeps counters on the GPU (Workspace.h) gets memory for 64
+// streams and captured launches when it is loaded; the first launch on one more
+// allocates. A graph may run beside plain launches and other graphs, but not
+// beside itself: a second instantiation of one capture has the same counters.
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 
@@ -41,7 +46,8 @@ public:
   Arguments arguments() const { return Arguments(description.signature); }
 
   /// Loads the kernel into the context of `stream` (a CUstream, or null for
-  /// the current context), so that a later launch there has nothing to load.
+  /// the current context), with its workspace, so that a later launch there has
+  /// nothing to load.
   /// `load` has done this for the primary context of its GPU.
   Status prepare(void *stream) const;
 
@@ -60,6 +66,13 @@ public:
   /// hold: what KernelSet calls.
   Status launchBound(void *stream, const Arguments &arguments,
                      const Binding &binding) const;
+
+  /// Waits for `stream`, and gives the number of rows that its launches so far
+  /// computed a second time, as a check of the first result failed; captured
+  /// launches are not counted. Starts again at 0 after 2^32 - 1: take
+  /// differences. 0 for a kernel without a workspace. Errors: `unavailable`
+  /// while the stream is being captured.
+  Result<uint32_t> redoneRows(void *stream) const;
 
   /// Refuses arguments that were made for another signature.
   Status checkSignature(const Arguments &arguments) const;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/Kernel.h"
+#include "runtime/Workspace.h"
 
 namespace tegula::rt {
 
@@ -16,6 +17,7 @@ struct Kernel::Instance {
   Module module;
   cu::Function function;
   const Device *device;
+  std::unique_ptr<Workspace> workspace; // null where the kernel takes none
   Instance *next;
 };
 

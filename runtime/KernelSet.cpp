@@ -78,6 +78,15 @@ Status KernelSet::prepare(void *stream) const {
   });
 }
 
+Result<uint32_t> KernelSet::redoneRows(void *stream) const {
+  Result<uint32_t> rows = preferred->redoneRows(stream);
+  const Kernel *other = ready.load(std::memory_order_acquire);
+  if (!rows.ok() || !other)
+    return rows;
+  Result<uint32_t> more = other->redoneRows(stream);
+  return more.ok() ? Result<uint32_t>(*rows + *more) : more;
+}
+
 Result<LaunchReport> KernelSet::choose(const Arguments &arguments) const {
   return guarded([&]() -> Result<LaunchReport> {
     Result<Verdict> verdict = preferred->conditionsHold(arguments);

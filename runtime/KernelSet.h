@@ -54,6 +54,9 @@ public:
   Status launch(void *stream, const Arguments &arguments,
                 LaunchReport *report = nullptr) const;
 
+  /// As Kernel::redoneRows, over all kernels of the set.
+  Result<uint32_t> redoneRows(void *stream) const;
+
   /// The kernel that is used where its conditions hold.
   const Kernel &preferredKernel() const { return *preferred; }
 

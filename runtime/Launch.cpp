@@ -159,6 +159,13 @@ Status Kernel::enqueue(const Instance &instance, void *stream,
     case KernelArgument::Kind::scalar:
       storeScalar(to, argument.type, binding.slots[argument.slot]);
       break;
+    case KernelArgument::Kind::workspace: {
+      Result<cu::DevicePtr> slot = instance.workspace->slotFor(stream);
+      if (!slot.ok())
+        return explain(slot.status());
+      words[count] = *slot;
+      break;
+    }
     }
     params[count++] = to;
   }

@@ -63,6 +63,13 @@ const char *formName(Form form) {
   return form == Form::pipelined ? "pipelined" : "direct";
 }
 
+bool Manifest::hasWorkspace() const {
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const KernelArgument &argument) {
+                       return argument.kind == KernelArgument::Kind::workspace;
+                     });
+}
+
 //===----------------------------------------------------------------------===//
 // Reader
 //===----------------------------------------------------------------------===//
@@ -381,9 +388,14 @@ void ManifestReader::readArgument(const Field &field) {
            concat("`", signature->scalars[scalar].name, "` is declared ",
                   elementTypeName(signature->scalars[scalar].type),
                   ", but passed as ", elementTypeName(argument.type)));
+  } else if (kind == "workspace") {
+    argument.kind = KernelArgument::Kind::workspace;
+    if (manifest.hasWorkspace())
+      fail(field.path, "expected at most one workspace, but got another");
+    (void)integer(get(field, "bytes"), minWorkspaceBytes, maxWorkspaceBytes);
   } else {
     failType(get(field, "kind"), "\"tensor_map\", \"pointer\", \"stride\", "
-                                 "\"dim\" or \"scalar\"");
+                                 "\"dim\", \"scalar\" or \"workspace\"");
     return;
   }
   manifest.arguments.push_back(std::move(argument));

@@ -21,6 +21,9 @@ inline constexpr int maxTensors = 64;
 inline constexpr int maxSlots = 64;
 inline constexpr int maxArguments = 512;
 inline constexpr int maxTensorMaps = 16;
+/// Bytes of a kernel's workspace: at least the counters that all have.
+inline constexpr int minWorkspaceBytes = 16;
+inline constexpr int maxWorkspaceBytes = 128;
 /// Largest extent of any axis: 2^29.
 inline constexpr int64_t maxExtent = int64_t(1) << 29;
 
@@ -81,7 +84,15 @@ struct Signature {
 
 /// One parameter of the compiled kernel.
 struct KernelArgument {
-  enum class Kind : uint8_t { tensorMap, pointer, stride, dim, scalar };
+  enum class Kind : uint8_t {
+    tensorMap,
+    pointer,
+    stride,
+    dim,
+    scalar,
+    /// A pointer to counters that the runtime provides (Workspace.h).
+    workspace
+  };
   Kind kind;
   int tensor = -1; // tensorMap, pointer, stride
   int axis = -1;   // stride
@@ -145,6 +156,9 @@ struct Manifest {
   /// The schedule's fields as JSON text, for reports.
   std::string schedule;
   std::vector<Condition> conditions;
+
+  /// Whether the kernel takes one.
+  bool hasWorkspace() const;
 
   /// Reads a manifest. Errors: `invalidArgument`, naming the field, what was
   /// found and what was expected.

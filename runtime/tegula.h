@@ -142,11 +142,19 @@ TEGULA_API tegula_status tegula_args_set_float(tegula_args *args,
 TEGULA_API tegula_status tegula_choose(const tegula_kernel *kernel,
                                        const tegula_args *args,
                                        tegula_launch_report *report);
-/* Enqueues the kernel on `stream`; allocates and synchronises nothing. `report`
-   may be NULL. */
+/* Enqueues the kernel on `stream`; allocates and synchronises nothing, but that
+   a kernel with counters on the GPU allocates more of them for its 65th, 129th,
+   257th, ... stream or captured launch. `report` may be NULL. */
 TEGULA_API tegula_status tegula_launch(const tegula_kernel *kernel,
                                        const tegula_args *args, void *stream,
                                        tegula_launch_report *report);
+
+/* Waits for `stream`, and gives the number of rows that its launches so far
+   computed a second time, as a check of the first result failed; captured
+   launches are not counted. Starts again at 0 after 2^32 - 1.
+   TEGULA_UNAVAILABLE while `stream` is being captured. */
+TEGULA_API tegula_status tegula_redone_rows(const tegula_kernel *kernel,
+                                            void *stream, uint32_t *rows);
 
 /* One argument of an item, for tegula_launch_values. */
 typedef union tegula_value {

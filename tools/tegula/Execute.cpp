@@ -133,7 +133,7 @@ public:
               return problem.tensors[number].data();
             }))
       return error;
-    Execution execution{"host CPU", kernel->schedule(), "", {}};
+    Execution execution{"host CPU", kernel->schedule(), "", {}, 0};
     std::vector<std::pair<unsigned, Tensor>> initial;
     for (unsigned number : tensorsInPlace(*problem.item))
       initial.emplace_back(number, problem.tensors[number]);

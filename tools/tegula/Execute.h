@@ -27,6 +27,8 @@ struct Execution {
   std::string reason;
   /// Of the timed launches, in order.
   std::vector<double> milliseconds;
+  /// Rows that the last launch computed a second time.
+  uint32_t redoneRows = 0;
 };
 
 class Executable {

@@ -34,7 +34,8 @@ private:
   makeDirect(const CompileRequest &directRequest);
   llvm::Expected<double> timeOne(const rt::Arguments &arguments,
                                  const rt::Stream &stream,
-                                 rt::LaunchReport &report);
+                                 rt::LaunchReport &report,
+                                 uint32_t &redoneRows);
 
   Compiler &compiler;
   const CompileRequest request;
@@ -105,10 +106,13 @@ llvm::Error CudaExecutable::initialise() {
 
 llvm::Expected<double> CudaExecutable::timeOne(const rt::Arguments &arguments,
                                                const rt::Stream &stream,
-                                               rt::LaunchReport &report) {
+                                               rt::LaunchReport &report,
+                                               uint32_t &redoneRows) {
   auto begin = rt::Event::create(*device), end = rt::Event::create(*device);
   if (!begin.ok() || !end.ok())
     return statusError(begin.ok() ? end.status() : begin.status());
+  auto before = kernels->redoneRows(stream.handle());
+  RETURN_IF_FAILED(before.status());
   RETURN_IF_FAILED(begin->record(stream));
   RETURN_IF_FAILED(kernels->launch(stream.handle(), arguments, &report));
   RETURN_IF_FAILED(end->record(stream));
@@ -116,6 +120,9 @@ llvm::Expected<double> CudaExecutable::timeOne(const rt::Arguments &arguments,
   auto passed = end->since(*begin);
   if (!passed.ok())
     return statusError(passed.status());
+  auto after = kernels->redoneRows(stream.handle());
+  RETURN_IF_FAILED(after.status());
+  redoneRows = *after - *before;
   return *passed;
 }
 
@@ -143,7 +150,7 @@ llvm::Expected<Execution> CudaExecutable::run(Problem &problem, int runs) {
   rt::LaunchReport report;
   Execution execution;
   int count = runs;
-  auto cold = timeOne(arguments, *stream, report);
+  auto cold = timeOne(arguments, *stream, report, execution.redoneRows);
   if (!cold)
     return cold.takeError();
   if (runs == 0)
@@ -157,7 +164,7 @@ llvm::Expected<Execution> CudaExecutable::run(Problem &problem, int runs) {
       RETURN_IF_FAILED(
           buffers[number].upload(storage.data(), storage.size(), *stream));
     }
-    auto time = timeOne(arguments, *stream, report);
+    auto time = timeOne(arguments, *stream, report, execution.redoneRows);
     if (!time)
       return time.takeError();
     execution.milliseconds.push_back(*time);

@@ -138,6 +138,9 @@ void tegula::tool::printText(const RunReport &report, llvm::raw_ostream &os) {
   if (checked && report.checkedRows < report.totalRows)
     os << "  checked  " << report.checkedRows << " of " << report.totalRows
        << " rows\n";
+  if (report.execution.redoneRows)
+    os << "  redone   " << report.execution.redoneRows
+       << " rows, whose first result failed its check\n";
   for (const std::string &name : report.overrun)
     os << "  overrun  memory beside `" << name << "` was written\n";
 }
@@ -170,7 +173,7 @@ void tegula::tool::printJson(const RunReport &report, llvm::raw_ostream &os) {
       llvm::consumeError(schedule.takeError());
     if (!report.execution.reason.empty())
       out.attribute("schedule_reason", report.execution.reason);
-    out.attribute("redone_rows", 0);
+    out.attribute("redone_rows", report.execution.redoneRows);
     out.attributeObject("outputs", [&] {
       for (const OutputReport &output : report.outputs)
         out.attributeObject(output.name, [&] {

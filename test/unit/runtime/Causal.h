@@ -64,6 +64,14 @@ inline std::string directManifest() {
 }
 inline const std::string directImage = "kernel causal 8 8\n";
 
+/// The direct kernel with counters.
+inline std::string workspaceManifest() {
+  return "{" + signatureFields + R"json(,
+  "form": "direct", "shared_bytes": 1024,
+  "arguments": [{"kind": "pointer", "tensor": "q"},
+                {"kind": "workspace", "bytes": 16}]})json";
+}
+
 /// Shapes of a call that is right; the pointers are numbers that the stand-in
 /// driver is told of.
 struct Call {

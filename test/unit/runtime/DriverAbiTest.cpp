@@ -64,6 +64,7 @@ SAME(errorSystemNotReady, CUDA_ERROR_SYSTEM_NOT_READY);
 SAME(errorSystemDriverMismatch, CUDA_ERROR_SYSTEM_DRIVER_MISMATCH);
 SAME(errorCompatNotSupportedOnDevice,
      CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE);
+SAME(errorStreamCaptureUnsupported, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 SAME(deviceMultiprocessorCount, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 SAME(deviceL2CacheSize, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE);
 SAME(deviceComputeCapabilityMajor,

@@ -1,13 +1,15 @@
 //===- FakeCuda.cpp - a libcuda without a GPU -----------------------------===//
 //
 // Rules of the real driver that the runtime depends on are kept: a call needs a
-// context, a function runs only in its own, nothing is loaded in a thread whose
-// captures are not relaxed while a stream is captured, tensor maps are checked.
+// context, a function runs only in its own, nothing is loaded, allocated or
+// waited for in a thread whose captures are not relaxed while a stream is
+// captured, tensor maps are checked.
 //
 //===----------------------------------------------------------------------===//
 #include "FakeCuda.h"
 #include "runtime/DriverApi.h"
 
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>
@@ -52,6 +54,10 @@ static int enter(const char *name) {
   return result;
 }
 
+#define ENTER_UNSAFE()                                                         \
+  ENTER_IN_CONTEXT();                                                          \
+  if (fakeCuda()->captureIsGlobal && captureMode != cu::captureModeRelaxed)    \
+  return cu::errorStreamCaptureUnsupported
 #define ENTER()                                                                \
   if (int failure = enter(__func__))                                           \
   return failure
@@ -185,8 +191,9 @@ int cuCtxSynchronize() {
   return 0;
 }
 int cuStreamCreate(void **stream, unsigned) {
-  ENTER_IN_CONTEXT();
-  *stream = new FakeStream{current()};
+  ENTER_UNSAFE();
+  static std::atomic<unsigned long long> nextId = 1000;
+  *stream = new FakeStream{current(), false, nextId++};
   return 0;
 }
 int cuStreamDestroy_v2(void *stream) {
@@ -195,12 +202,17 @@ int cuStreamDestroy_v2(void *stream) {
   return 0;
 }
 int cuStreamSynchronize(void *) {
-  ENTER();
+  ENTER_UNSAFE();
   return 0;
 }
 int cuStreamGetCtx(void *stream, void **context) {
   ENTER();
   *context = static_cast<FakeStream *>(stream)->context;
+  return 0;
+}
+int cuStreamGetId(void *stream, unsigned long long *id) {
+  ENTER_IN_CONTEXT();
+  *id = stream ? static_cast<FakeStream *>(stream)->id : 1;
   return 0;
 }
 int cuStreamIsCapturing(void *stream, int *status) {
@@ -268,15 +280,17 @@ int cuEventElapsedTime(float *milliseconds, void *, void *) {
   return 0;
 }
 int cuMemAlloc_v2(unsigned long long *pointer, size_t bytes) {
-  ENTER_IN_CONTEXT();
-  *pointer = reinterpret_cast<unsigned long long>(std::malloc(bytes));
+  ENTER_UNSAFE();
+  void *memory = std::malloc(bytes);
+  std::memset(memory, 0xab, bytes); // new memory holds anything
+  *pointer = reinterpret_cast<unsigned long long>(memory);
   FakeCuda &fake = *fakeCuda();
   std::lock_guard lock(fake.mutex);
   fake.memory[*pointer] = {2, current()->device, false};
   return 0;
 }
 int cuMemFree_v2(unsigned long long pointer) {
-  ENTER_IN_CONTEXT();
+  ENTER_UNSAFE();
   FakeCuda &fake = *fakeCuda();
   std::lock_guard lock(fake.mutex);
   fake.memory.erase(pointer);
@@ -329,7 +343,7 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned numOptions,
                        int *options, void **values) {
   ENTER_IN_CONTEXT();
   if (captureMode != cu::captureModeRelaxed)
-    return 900; // a capture elsewhere would be invalidated
+    return cu::errorStreamCaptureUnsupported; // if one were captured elsewhere
   std::string text(static_cast<const char *>(image));
   if (text.starts_with("\x7f"
                        "ELF"))

@@ -27,6 +27,7 @@ struct FakeContext {
 struct FakeStream {
   FakeContext *context;
   bool capturing = false;
+  unsigned long long id = 0;
 };
 
 struct FakeLaunch {
@@ -64,6 +65,9 @@ struct FakeCuda {
   std::map<uint64_t, FakeMemory> memory;
   /// The result that a call gives next, by symbol: once.
   std::map<std::string, int> failNext;
+  /// A stream is being captured in global mode: threads that are not relaxed
+  /// may not allocate or wait.
+  bool captureIsGlobal = false;
   /// Records nothing, and touches no heap memory at a launch.
   bool quiet = false;
   // What was asked.

@@ -109,12 +109,14 @@ void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
 TEST_F(LaunchTest, TouchesNoHeapMemory) {
   auto set = *KernelSet::create(load(), load(/*direct=*/true));
+  auto counting = *Kernel::load(workspaceManifest(), directImage);
   Arguments arguments = argumentsOf(set->preferredKernel());
   Stream stream = std::move(*Stream::create(**Device::get(0)));
   fake.quiet = true;
   int64_t before = allocations;
   bool good = set->launch(stream.handle(), arguments).ok() &&
-              set->preferredKernel().launch(nullptr, arguments).ok();
+              set->preferredKernel().launch(nullptr, arguments).ok() &&
+              counting->launch(stream.handle(), arguments).ok();
   int64_t after = allocations;
   fake.quiet = false;
   EXPECT_TRUE(good);

@@ -1,5 +1,6 @@
 //===- ManifestTest.cpp - reading manifests -------------------------------===//
 #include "Causal.h"
+#include "runtime/Concat.h"
 
 #include <gtest/gtest.h>
 
@@ -55,10 +56,11 @@ TEST(Manifest, WhatIsWrongIsNamed) {
   EXPECT_EQ(errorWith("\"threads\": 384,", ""),
             "manifest: `threads`: expected an integer from 1 to 1024, but got "
             "nothing");
-  EXPECT_EQ(errorWith("\"tensor_map\"", "\"texture\""),
-            "manifest: `arguments[0].kind`: expected \"tensor_map\", "
-            "\"pointer\", \"stride\", \"dim\" or \"scalar\", but got "
-            "\"texture\"");
+  EXPECT_EQ(
+      errorWith("\"tensor_map\"", "\"texture\""),
+      "manifest: `arguments[0].kind`: expected \"tensor_map\", "
+      "\"pointer\", \"stride\", \"dim\", \"scalar\" or \"workspace\", but "
+      "got \"texture\"");
   EXPECT_EQ(errorWith("[64, 64, 1, 1]", "[128, 64, 1, 1]"),
             "manifest: `arguments[0].box`: expected an inner box of a multiple "
             "of 16 bytes and at most 128, but got 256 bytes");
@@ -85,6 +87,29 @@ TEST(Manifest, WhatIsWrongIsNamed) {
   EXPECT_EQ(errorWith("\"dim\": \"M\"", "\"dim\": \"W\""),
             "manifest: `arguments[8].dim`: expected the name of a dim, but got "
             "\"W\"");
+}
+
+TEST(Manifest, Workspace) {
+  EXPECT_FALSE(Manifest::parse(pipelinedManifest())->hasWorkspace());
+  EXPECT_TRUE(Manifest::parse(workspaceManifest())->hasWorkspace());
+  // In place of `{"kind": "dim", "dim": "M"}`.
+  auto error = [](const std::string &bytes) {
+    return errorWith("\"dim\", \"dim\": \"M\"",
+                     "\"workspace\", \"bytes\": " + bytes);
+  };
+  EXPECT_EQ(error("16"), "parsed");
+  EXPECT_EQ(error("128"), "parsed");
+  for (const char *bytes : {"15", "129", "-16", "16.0", "\"16\""})
+    EXPECT_EQ(error(bytes),
+              concat("manifest: `arguments[8].bytes`: expected an "
+                     "integer from 16 to 128, but got ",
+                     bytes));
+  EXPECT_EQ(errorWith("\"dim\", \"dim\": \"M\"", "\"workspace\""),
+            "manifest: `arguments[8].bytes`: expected an integer from 16 to "
+            "128, but got nothing");
+  EXPECT_EQ(error("16}, {\"kind\": \"workspace\", \"bytes\": 16"),
+            "manifest: `arguments[9]`: expected at most one workspace, but got "
+            "another");
 }
 
 TEST(Manifest, NotJson) {
