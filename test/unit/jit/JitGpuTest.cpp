@@ -214,6 +214,53 @@ TEST_F(JitGpuTest, EightFreshThreads) {
     thread.join();
 }
 
+/// Launches that overlap, plain ones and a graph's, each with its own problem:
+/// with counters in common, tiles would be left out.
+TEST_F(JitGpuTest, CountersAreNotShared) {
+  if (!kernels->preferredKernel().manifest().hasWorkspace())
+    GTEST_SKIP() << "the compiled kernel takes no workspace";
+  const Driver &driver = **Driver::get();
+  ContextScope scope(driver, device->context);
+  constexpr int numStreams = 8, rounds = 20;
+  std::vector<Stream> streams;
+  std::vector<std::unique_ptr<Problem>> problems;
+  for (int i = 0; i != numStreams; ++i) {
+    streams.push_back(std::move(*Stream::create(*device)));
+    problems.push_back(
+        std::make_unique<Problem>(*device, streams[i], 300 + i, 350));
+  }
+  Problem captured(*device, *stream, 290, 350);
+  cu::Graph graph = nullptr;
+  ASSERT_OK(TEGULA_CU(driver, streamBeginCapture, stream->handle(),
+                      cu::captureModeGlobal));
+  Status inGraph =
+      kernels->launch(stream->handle(), captured.arguments(*kernels));
+  ASSERT_OK(TEGULA_CU(driver, streamEndCapture, stream->handle(), &graph));
+  ASSERT_OK(inGraph);
+  cu::GraphExec exec = nullptr;
+  ASSERT_OK(TEGULA_CU(driver, graphInstantiate, &exec, graph, 0));
+
+  // Every round writes all anew: what is checked is the last one.
+  for (int round = 0; round != rounds; ++round) {
+    for (int i = 0; i != numStreams; ++i) {
+      Problem &problem = *problems[i];
+      cu::DevicePtr o = reinterpret_cast<cu::DevicePtr>(problem.o.view.data);
+      ASSERT_OK(TEGULA_CU(driver, memsetD8Async, o, 0xff,
+                          problem.o.memory->size(), streams[i].handle()));
+      ASSERT_OK(
+          kernels->launch(streams[i].handle(), problem.arguments(*kernels)));
+    }
+    ASSERT_OK(TEGULA_CU(driver, graphLaunch, exec, stream->handle()));
+  }
+  for (int i = 0; i != numStreams; ++i) {
+    problems[i]->check(streams[i]);
+    ASSERT_OK(kernels->redoneRows(streams[i].handle()).status());
+  }
+  captured.check(*stream);
+  EXPECT_TRUE(TEGULA_CU(driver, graphExecDestroy, exec).ok());
+  EXPECT_TRUE(TEGULA_CU(driver, graphDestroy, graph).ok());
+}
+
 TEST_F(JitGpuTest, PreparedLaunchesAreCaptured) {
   const Driver &driver = **Driver::get();
   ContextScope scope(driver, device->context);

@@ -3,6 +3,7 @@
 #include "FakeDriver.h"
 #include "runtime/tegula.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -62,6 +63,41 @@ TEST(CApi, LoadSetLaunch) {
   EXPECT_EQ(fakeDriver().launches.size(), 2u);
 
   tegula_args_destroy(args);
+  tegula_kernel_destroy(kernel);
+  fakeDriver().memory.clear();
+}
+
+/// What generated C sources do for a kernel with counters: nothing more.
+TEST(CApi, AWorkspaceIsTheRuntimesOwn) {
+  std::string manifest = workspaceManifest();
+  tegula_code code = {manifest.c_str(), nullptr, 0, directImage.c_str()};
+  tegula_kernel *kernel = nullptr;
+  ASSERT_EQ(tegula_kernel_load_codes(&code, 1, 0, &kernel), TEGULA_OK)
+      << tegula_last_error();
+  tegula_value values[8] = {};
+  for (int i : {0, 1, 2, 3, 6, 7}) {
+    values[i].tensor.data = reinterpret_cast<void *>(0x1000 * (i + 1));
+    fakeDriver().memory[0x1000 * (i + 1)] = {};
+  }
+  int64_t dims[] = {1, 1, 4, 1, 4};
+  fakeDriver().clear();
+  ASSERT_EQ(tegula_launch_values(kernel, values, 8, dims, 5, nullptr, nullptr),
+            TEGULA_OK)
+      << tegula_last_error();
+  ASSERT_EQ(fakeDriver().launches.size(), 1u);
+  uint32_t *slot = nullptr;
+  std::memcpy(&slot, fakeDriver().launches[0].params[1].data(), sizeof slot);
+  ASSERT_NE(slot, nullptr);
+  uint32_t rows = 1;
+  EXPECT_EQ(tegula_redone_rows(kernel, nullptr, &rows), TEGULA_OK);
+  EXPECT_EQ(rows, 0u);
+  slot[2] = 23;
+  EXPECT_EQ(tegula_redone_rows(kernel, nullptr, &rows), TEGULA_OK);
+  EXPECT_EQ(rows, 23u);
+  EXPECT_EQ(tegula_redone_rows(kernel, nullptr, nullptr),
+            TEGULA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tegula_last_error(),
+               "expected pointers that are not null for kernel and rows");
   tegula_kernel_destroy(kernel);
   fakeDriver().memory.clear();
 }

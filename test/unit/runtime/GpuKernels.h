@@ -1,7 +1,8 @@
-//===- GpuKernels.h - two small kernels by hand, with manifests -*- C++ -*-===//
+//===- GpuKernels.h - small kernels by hand, with manifests -----*- C++ -*-===//
 //
 // `facts` writes each parameter to its output, so that a test sees what a
 // kernel gets. `box` copies one box of a tensor through shared memory by TMA.
+// `tickets` takes its tiles from a counter in its workspace.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -110,6 +111,55 @@ wait:
   cvt.u64.u32 %rd3, %r5;
   add.u64 %rd2, %rd2, %rd3;
   st.global.b16 [%rd2], %h0;
+  ret;
+}
+)ptx";
+
+/// CTAs take tiles off the counter at byte 0 and add 1 to `seen` of each; the
+/// last CTA to be done, by the counter at byte 4, zeroes both and counts 5
+/// redone rows. Sleeps on the way, so that launches overlap where they can.
+inline constexpr const char *ticketsManifest = R"json({
+  "version": 1, "name": "tickets", "symbol": "tickets", "target": "sm_80",
+  "form": "direct",
+  "tensors": [{"name": "seen", "type": "i32", "dims": ["T"], "role": "out"}],
+  "dims": ["T"],
+  "arguments": [{"kind": "workspace", "bytes": 16},
+                {"kind": "pointer", "tensor": "seen"},
+                {"kind": "dim", "dim": "T"}],
+  "grid": {"tiles": "(min T 8)"}, "threads": 1})json";
+
+inline constexpr const char *ticketsPtx = R"ptx(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry tickets(.param .u64 workspace, .param .u64 seen, .param .u32 t)
+{
+  .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .pred %p<1>;
+  ld.param.u64 %rd0, [workspace];
+  cvta.to.global.u64 %rd0, %rd0;
+  ld.param.u64 %rd1, [seen];
+  cvta.to.global.u64 %rd1, %rd1;
+  ld.param.u32 %r0, [t];
+  mov.u32 %r1, %nctaid.x;
+  sub.u32 %r1, %r1, 1;
+next:
+  atom.global.add.u32 %r2, [%rd0], 1;
+  setp.ge.u32 %p0, %r2, %r0;
+  @%p0 bra done;
+  nanosleep.u32 2000;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.u64 %rd2, %rd1, %rd2;
+  red.global.add.u32 [%rd2], 1;
+  bra next;
+done:
+  membar.gl;
+  atom.global.add.u32 %r3, [%rd0+4], 1;
+  setp.ne.u32 %p0, %r3, %r1;
+  @%p0 bra end;
+  mov.u64 %rd3, 0;
+  st.global.u64 [%rd0], %rd3;
+  red.global.add.u32 [%rd0+8], 5;
+end:
   ret;
 }
 )ptx";

@@ -22,6 +22,12 @@ using namespace tegula::rt::test;
     ASSERT_TRUE(okStatus.ok()) << okStatus.message();                          \
   } while (false)
 
+#define EXPECT_OK(expr)                                                        \
+  do {                                                                         \
+    const Status &okStatus = (expr);                                           \
+    EXPECT_TRUE(okStatus.ok()) << okStatus.message();                          \
+  } while (false)
+
 namespace {
 class GpuTest : public ::testing::Test {
 protected:
@@ -141,6 +147,172 @@ TEST_F(GpuTest, LaunchesAreCaptured) {
   }
   EXPECT_TRUE(TEGULA_CU(driver, graphExecDestroy, exec).ok());
   EXPECT_TRUE(TEGULA_CU(driver, graphDestroy, graph).ok());
+}
+
+//===----------------------------------------------------------------------===//
+// Workspaces
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A call of `tickets` on tiles of its own.
+struct Tickets {
+  static constexpr int tiles = 100;
+  const Kernel &kernel;
+  Buffer seen;
+  Arguments arguments;
+  Tickets(const Device &device, const Kernel &kernel, const Stream &stream)
+      : kernel(kernel),
+        seen(std::move(*Buffer::allocate(device, tiles * sizeof(int32_t)))),
+        arguments(kernel.arguments()) {
+    EXPECT_TRUE(seen.fill(0, stream).ok());
+    EXPECT_TRUE(arguments
+                    .set("seen", TensorView::contiguous(
+                                     seen.data(), ElementType::i32, {tiles}))
+                    .ok());
+  }
+  Status launch(void *stream) const { return kernel.launch(stream, arguments); }
+  /// Every tile was taken once by each of `launches`.
+  void check(const Stream &stream, int launches) const {
+    ASSERT_OK(stream.synchronize());
+    int32_t got[tiles];
+    ASSERT_OK(seen.download(got, sizeof got, stream));
+    for (int tile = 0; tile != tiles; ++tile)
+      ASSERT_EQ(got[tile], launches) << "tile " << tile;
+  }
+};
+
+/// A captured graph, ready to be launched.
+struct Captured {
+  const Driver &driver = **Driver::get();
+  cu::Graph graph = nullptr;
+  cu::GraphExec exec = nullptr;
+  /// Captures what `body` enqueues on `stream`; a context has to be current.
+  template <typename Body> Captured(const Stream &stream, Body body) {
+    EXPECT_OK(TEGULA_CU(driver, streamBeginCapture, stream.handle(),
+                        cu::captureModeGlobal));
+    Status enqueued = body();
+    EXPECT_OK(TEGULA_CU(driver, streamEndCapture, stream.handle(), &graph));
+    EXPECT_OK(enqueued);
+    EXPECT_OK(TEGULA_CU(driver, graphInstantiate, &exec, graph, 0));
+  }
+  ~Captured() {
+    EXPECT_OK(TEGULA_CU(driver, graphExecDestroy, exec));
+    EXPECT_OK(TEGULA_CU(driver, graphDestroy, graph));
+  }
+  Status launch(const Stream &on) const {
+    return TEGULA_CU(driver, graphLaunch, exec, on.handle());
+  }
+};
+} // namespace
+
+TEST_F(GpuTest, StreamsInParallelShareNoCounters) {
+  auto kernel = load(ticketsManifest, ticketsPtx);
+  ASSERT_TRUE(kernel);
+  constexpr int numStreams = 70, rounds = 20; // more than the first slab holds
+  std::vector<Stream> streams;
+  std::vector<Tickets> calls;
+  for (int i = 0; i != numStreams; ++i) {
+    streams.push_back(std::move(*Stream::create(*device)));
+    calls.emplace_back(*device, *kernel, streams[i]);
+  }
+  for (int round = 0; round != rounds; ++round)
+    for (int i = 0; i != numStreams; ++i)
+      ASSERT_OK(calls[i].launch(streams[i].handle()));
+  for (int i = 0; i != numStreams; ++i) {
+    calls[i].check(streams[i], rounds);
+    auto rows = kernel->redoneRows(streams[i].handle());
+    ASSERT_OK(rows.status());
+    EXPECT_EQ(*rows, 5u * rounds);
+  }
+}
+
+/// The driver gives the default streams ids, and each thread's its own.
+TEST_F(GpuTest, DefaultStreamsShareNoCounters) {
+  auto kernel = load(ticketsManifest, ticketsPtx);
+  ASSERT_TRUE(kernel);
+  constexpr int numThreads = 8, rounds = 20;
+  std::vector<std::thread> threads;
+  for (int i = 0; i != numThreads; ++i)
+    threads.emplace_back([&, i] {
+      const Driver &driver = **Driver::get();
+      ContextScope scope(driver, device->context);
+      void *perThread = reinterpret_cast<void *>(2);
+      void *on = i % 2 ? perThread : nullptr;
+      Stream own = std::move(*Stream::create(*device));
+      Tickets call(*device, *kernel, own);
+      for (int round = 0; round != rounds; ++round)
+        ASSERT_OK(call.launch(on));
+      ASSERT_OK(TEGULA_CU(driver, streamSynchronize, on));
+      call.check(own, rounds);
+      if (on) {
+        auto rows = kernel->redoneRows(on);
+        ASSERT_OK(rows.status());
+        EXPECT_EQ(*rows, 5u * rounds);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  auto rows = kernel->redoneRows(nullptr);
+  ASSERT_OK(rows.status());
+  EXPECT_EQ(*rows, 5u * rounds * numThreads / 2);
+}
+
+TEST_F(GpuTest, GraphsRunBesidePlainLaunches) {
+  ContextScope scope(**Driver::get(), device->context);
+  auto kernel = load(ticketsManifest, ticketsPtx);
+  ASSERT_TRUE(kernel);
+  constexpr int rounds = 20;
+  Stream second = std::move(*Stream::create(*device));
+  Stream third = std::move(*Stream::create(*device));
+  Tickets plain(*device, *kernel, *stream), one(*device, *kernel, *stream),
+      two(*device, *kernel, *stream);
+  ASSERT_OK(plain.launch(stream->handle()));
+  Captured first(*stream, [&] { return one.launch(stream->handle()); });
+  Captured other(*stream, [&] { return two.launch(stream->handle()); });
+  for (int round = 0; round != rounds; ++round) {
+    ASSERT_OK(plain.launch(stream->handle()));
+    ASSERT_OK(first.launch(second));
+    ASSERT_OK(other.launch(third));
+  }
+  plain.check(*stream, rounds + 1);
+  one.check(second, rounds);
+  two.check(third, rounds);
+  auto rows = kernel->redoneRows(stream->handle());
+  ASSERT_OK(rows.status());
+  EXPECT_EQ(*rows, 5u * (rounds + 1)); // those of the plain launches
+}
+
+/// More captured launches than there are slots: another slab is allocated, and
+/// the capture goes on.
+TEST_F(GpuTest, ManyLaunchesInOneCapture) {
+  ContextScope scope(**Driver::get(), device->context);
+  auto kernel = load(ticketsManifest, ticketsPtx);
+  ASSERT_TRUE(kernel);
+  constexpr int launches = 150;
+  Tickets call(*device, *kernel, *stream);
+  Captured graph(*stream, [&] {
+    for (int i = 0; i != launches; ++i)
+      TEGULA_RETURN_IF_FAILED(call.launch(stream->handle()));
+    return Status();
+  });
+  ASSERT_OK(graph.launch(*stream));
+  ASSERT_OK(graph.launch(*stream));
+  call.check(*stream, 2 * launches);
+}
+
+TEST_F(GpuTest, NoCountIsReadDuringACapture) {
+  ContextScope scope(**Driver::get(), device->context);
+  auto kernel = load(ticketsManifest, ticketsPtx);
+  ASSERT_TRUE(kernel);
+  Tickets call(*device, *kernel, *stream);
+  StatusCode code = StatusCode::ok;
+  Captured graph(*stream, [&] {
+    code = kernel->redoneRows(stream->handle()).status().code();
+    return call.launch(stream->handle());
+  });
+  EXPECT_EQ(code, StatusCode::unavailable);
+  ASSERT_OK(graph.launch(*stream));
+  call.check(*stream, 1);
 }
 
 TEST_F(GpuTest, HostMemoryIsRefused) {
