@@ -34,14 +34,19 @@ static StringRef fixedMeaning(StringRef name) {
 static StringRef meaningInEmit(StringRef name) {
   return llvm::StringSwitch<StringRef>(name)
       .Case("e", "the position in the head dim of v")
+      .Case("o", "the output of a row")
+      .Case("lse", "the log-sum-exp of a row")
       .Case("rowmax", "the largest score of a row")
       .Case("rowsum", "the sum of a row's weights")
       .Default("");
 }
 
-bool Sema::checkFreeName(const ast::Name &name) {
+bool Sema::checkFreeName(const ast::Name &name, bool isOutput) {
   StringRef text = name.text, meaning = isKernel ? "" : fixedMeaning(text);
-  if (meaning.empty() && hasEmit)
+  bool isOfRow = hasEmit || llvm::any_of(base->outputs, [&](auto &output) {
+                   return output.name.text == text;
+                 });
+  if (meaning.empty() && !isKernel && isOfRow && !isOutput)
     meaning = meaningInEmit(text);
   if (!meaning.empty()) {
     diagnostics.error(name.range, "`" + text + "` is " + meaning +
@@ -60,20 +65,26 @@ bool Sema::checkFreeName(const ast::Name &name) {
 }
 
 /// Enters a name; reports a clash with another one or with a fixed meaning.
-bool Sema::declare(const ast::Name &name, Symbol::Kind kind, unsigned number) {
+bool Sema::declare(const ast::Name &name, Symbol::Kind kind, unsigned number,
+                   bool isOutput) {
   StringRef text = name.text;
   bool isLength = !fixedMeaning(text).empty() && text.upper() == text;
-  if (!(isLength && kind == Symbol::Static) && !checkFreeName(name))
+  if (!(isLength && kind == Symbol::Static) && !checkFreeName(name, isOutput))
     return false;
   auto [place, fresh] =
       symbols.try_emplace(text, Symbol{kind, number, name.range});
   if (fresh)
     return true;
+  SMRange first = place->second.range, second = name.range;
   bool isDim = place->second.kind == Symbol::Dim;
+  // Kinds are declared one after the other, whatever the order of text.
+  if (!isDim && place->second.kind != kind &&
+      diagnostics.standsBefore(second, first))
+    std::swap(first, second);
   diagnostics
-      .error(name.range, isDim ? "`" + text + "` is a dim of this item"
-                               : "`" + text + "` is declared twice")
-      .note(place->second.range, "first here");
+      .error(second, isDim ? "`" + text + "` is a dim of this item"
+                           : "`" + text + "` is declared twice")
+      .note(first, "first here");
   return false;
 }
 
@@ -342,7 +353,7 @@ void Sema::declareEmit(const ast::Clause &clause) {
 void Sema::declareTensor(const ast::Tensor &tensor, Role role) {
   const ast::Name &name = tensor.name;
   ElemType elem = resolveElem(tensor.elem);
-  if (!declare(name, Symbol::Tensor, item.tensors.size()))
+  if (!declare(name, Symbol::Tensor, item.tensors.size(), role == Role::Output))
     return;
   if (tensor.inout && isKernel)
     role = Role::InOut;
@@ -381,6 +392,9 @@ void Sema::declareScalar(const ast::Tensor &scalar) {
                           name.text + "` is " + elemTypeName(type));
     type = ElemType::Error;
   }
+  if (scalar.inout)
+    diagnostics.error(name.range, "`inout` is for tensors, but `" + name.text +
+                                      "` is a scalar, which goes by value");
   if (scalar.sorted)
     diagnostics.error(name.range, "`sorted` is for tensors, but `" + name.text +
                                       "` is a scalar");
