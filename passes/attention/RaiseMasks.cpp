@@ -341,8 +341,8 @@ struct RaiseMasksPass : tegula::impl::RaiseMasksPassBase<RaiseMasksPass> {
 private:
   /// The tile code that regions now stand for.
   void eraseDead() {
-    SmallVector<Operation *> ops;
-    getOperation()->walk([&](Operation *op) {
+    SmallVector<Operation *> ops; // what an op holds comes after it, and goes before it
+    getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()))
         ops.push_back(op);
     });

@@ -111,3 +111,26 @@ tile.kernel @written(%S: memref<?x?xf32>, %doc: memref<?xi64> {tile.role = "inou
   tile.store %x, %S[%m0, %m0] axes [0, 1] : tensor<8x16xf32>, memref<?x?xf32>
   tile.return
 }
+
+// -----
+
+// What nothing uses goes with all that it holds.
+// CHECK-LABEL: tile.kernel @dead
+// CHECK-NEXT: tile.return
+tile.kernel @dead(%S: memref<?xf32>, %m0: i64, %c: i1) {
+  %s = tile.load %S[%m0] axes [0] : memref<?xf32> -> tensor<8xf32>
+  %unused = scf.if %c -> (tensor<8xf32>) {
+    %t = arith.addf %s, %s : tensor<8xf32>
+    %u = arith.mulf %t, %s : tensor<8xf32>
+    scf.yield %u : tensor<8xf32>
+  } else {
+    %v = scf.if %c -> (tensor<8xf32>) {
+      %w = arith.subf %s, %s : tensor<8xf32>
+      scf.yield %w : tensor<8xf32>
+    } else {
+      scf.yield %s : tensor<8xf32>
+    }
+    scf.yield %v : tensor<8xf32>
+  }
+  tile.return
+}
