@@ -45,7 +45,9 @@ void tegula::buildCpuPipeline(OpPassManager &pm) {
 
   // Tensors become buffers, one allocation each. (Merging equal fills before would turn fills into copies.)
   pm.addNestedPass<func::FuncOp>(createCpuCarryInPlacePass());
-  pm.addPass(bufferization::createOneShotBufferizePass());
+  bufferization::OneShotBufferizePassOptions buffers;
+  buffers.unknownTypeConversion = bufferization::LayoutMapOption::IdentityLayoutMap; // what a branch yields is an allocation
+  pm.addPass(bufferization::createOneShotBufferizePass(buffers));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   OpPassManager &function = pm.nest<func::FuncOp>();

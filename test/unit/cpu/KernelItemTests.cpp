@@ -414,4 +414,23 @@ TEST(KernelItem, FunctionsAreTypedAfresh) {
   expectTensor(z, 1e-6, [&](const Index &i) { return 0.5 * (x.get(i) + double(i[0])) + 1.0; });
 }
 
+TEST(KernelItem, BranchesOfUnlikeBuffers) {
+  std::unique_ptr<CpuKernel> kernel = compileKernel(R"(
+    kernel k(x: f64[C], h: f16[C], w: i32) -> (y: f64[C]) {
+      static BC = 4   require C <= BC
+      var v = load x[0 :+ BC]
+      if w > 1 { v = f64(load h[0 :+ BC]) }
+      var u = v * 2.0
+      if w > 2 { u = v }
+      store y[0 :+ BC] = u + v
+    })",
+                                                    "k");
+  HostTensor x(ElementType::f64, {3}), h(ElementType::f16, {3}), y(ElementType::f64, {3});
+  x.fillRandom(1), h.fillRandom(2);
+  for (int64_t w : {1, 2, 3}) {
+    ASSERT_TRUE(run(kernel.get(), {{"x", &x}, {"h", &h}, {"y", &y}}, {}, {{"w", w}}));
+    expectTensor(y, 1e-15, [&](const Index &i) { return (w > 1 ? h.get(i) : x.get(i)) * (w > 2 ? 2 : 3); });
+  }
+}
+
 } // namespace
