@@ -92,7 +92,7 @@ def Tile_AttentionOp : Tile_Op<"attention", [RecursiveMemoryEffects]> {
     | `mean` | that divided by rowsum; 0 where rowsum is 0 | - | sum_j x(j) | - |
 
     Where there is no `extra`, exp(extra) is 0. A softmax row that sees no key, or only keys whose score is -inf, has o = 0, lse = extra or -inf, rowmax = -inf and
-    rowsum = 0. Each output is what its region of `emit` makes of these: out[b,h,i,e] for rank 4, out[b,h,i] for rank 3, rounded to the output's type.
+    rowsum = 0; one that sees a score of +inf or NaN has NaN in all four. A key whose weight is 0 keeps it, whatever u(j) is. Each output is what its region of `emit` makes of these: out[b,h,i,e] for rank 4, out[b,h,i] for rank 3, rounded to the output's type.
 
     The regions are scalar code of one element: `scale` and `extra` take (b, h, g, i); `mask` takes (b, h, g, i, j); `score` and `weight` take (s, b, h, g, i, j), where
     s of `score` is the scaled product and s of `weight` is x(j); an emit region takes (o, lse, rowmax, rowsum, b, h, g, i, e), or (lse, rowmax, rowsum, b, h, g, i).

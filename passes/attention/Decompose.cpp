@@ -264,6 +264,10 @@ private:
                                     llvm::APFloat(1.0));
       max = merged.getMax(), sum = merged.getSum(), acc = merged.getAcc(), scale = 1.0;
     }
+    if (reads.rowMax) { // the running maximum passes NaN over, the sum does not
+      Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, results.rowSum, results.rowSum);
+      results.rowMax = arith::SelectOp::create(b, loc, isNaN, results.rowSum, results.rowMax);
+    }
     auto finish = FinishOp::create(b, loc, max, sum, acc, b.getF64FloatAttr(scale));
     results.output = finish.getOutput(), results.lse = finish.getLse();
     return results;

@@ -58,6 +58,11 @@ attention gated    = causal with {
   emit n: i32[B,H,M] = i32(rowsum * 0.0) + i * 2 + b   emit alive: bool[B,H,M] = rowsum > 0.0
   emit scaled: f32[B,H,M,E] = o * rowsum   emit entropy: T[B,H,M] = lse - rowmax
 }
+attention unbounded = causal with {  # rows of NaN, one of +inf; weights of keys that have none
+  score i % 8 == 1 && j == 5 ? inf : i % 8 == 2 && j >= 4 ? s - inf + inf : j % 3 == 1 ? -inf : s
+  weight j % 3 == 1 ? s : 1.0
+  emit top: f32[B,H,M] = rowmax   emit total: f32[B,H,M] = rowsum
+}
 attention lists = vanilla with {
   param KD: i32, sel: i32[B,M,KD], w: f32[4]
   mask all(t in 4: j != 3 * t + 1) && (any(t in KD: sel[b,i,t] == j) || j < 2)
@@ -110,6 +115,7 @@ static std::vector<Program> programList() {
       {"cosine"},
       {"weighted", {{"W", "20"}}},
       {"gated"},
+      {"unbounded"},
       {"lists", {{"KD", "3"}}},
       {"grouped", {{"W", "40"}, {"cap", "2.5"}}},
   };

@@ -173,7 +173,7 @@ void Dense::reduce(const Row &at, const std::vector<char> &visible,
     if (visible[j])
       top = std::isnan(s[j]) || std::isnan(top) ? s[j] + top
                                                 : std::max(top, s[j]);
-  values.max = top;
+  values.max = top == -low ? std::numeric_limits<Real>::quiet_NaN() : top;
   answer.empty = top == low;
   // The largest term of the normaliser, `extra` included.
   Real largest = top, extra = low;
@@ -251,7 +251,8 @@ RowAnswer<Real> Dense::row(const Row &at, const KeysAndValues<Real> &kv,
     return answer;
   for (const std::vector<Real> &factor : factors)
     for (int64_t j = 0; j < keys(); ++j)
-      s[j] *= factor[j];
+      if (s[j] != 0) // what has no weight stays without
+        s[j] *= factor[j];
   accumulate(visible, s, kv, plain, answer);
   if (item.reduction != lang::Reduction::Mean)
     return answer;

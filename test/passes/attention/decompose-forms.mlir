@@ -99,7 +99,9 @@ tile.kernel @averaged(%q: !q, %o: !q, %N: i64) {
 tile.kernel @outputs(%q: !q, %flags: memref<?x?x?x64xi8, strided<[?, ?, ?, ?]>>, %top: !rows, %total: !rows, %row: memref<?x?x?xi64>, %N: i64) {
   // CHECK: %[[S:.*]]:3 = tile.for_blocks
   // CHECK: tile.online_softmax {{.*}} scale 2.500000e-01 :
-  // CHECK: %[[MAX:.*]] = arith.mulf %[[S]]#0, %{{.*}}
+  // CHECK: %[[SEEN:.*]] = arith.mulf %[[S]]#0, %{{.*}}
+  // CHECK-NEXT: %[[NAN:.*]] = arith.cmpf uno, %[[S]]#1, %[[S]]#1
+  // CHECK-NEXT: %[[MAX:.*]] = arith.select %[[NAN]], %[[S]]#1, %[[SEEN]]
   // CHECK-NEXT: %[[O:.*]], %[[LSE:.*]] = tile.finish
   // CHECK-NEXT: %[[F:.*]] = tile.map %[[O]], %[[LSE]] rows(%[[ROW:.*]]) cols(%{{.*}}) {
   // CHECK-NEXT: ^bb0(%[[X:.*]]: f32, %[[Y:.*]]: f32, %{{.*}}: i64, %{{.*}}: i64):
