@@ -435,7 +435,7 @@ std::unique_ptr<CpuKernel> Compiler::compileForCpu(const CompileRequest &request
   Run run(*context, request, result);
   if (!run.go(Stage::Cpu))
     return nullptr;
-  rt::Result<std::unique_ptr<CpuKernel>> kernel = CpuKernel::create(*run.module);
+  rt::Result<std::unique_ptr<CpuKernel>> kernel = CpuKernel::create(*run.module, request.optimize);
   if (kernel.ok())
     return std::move(*kernel);
   run.fail(CompileStatus::Internal, "internal: stage cpu: " + kernel.status().message());

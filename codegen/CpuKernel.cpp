@@ -67,7 +67,7 @@ static void hideFunctions(llvm::Module &module) {
   }
 }
 
-static void optimize(llvm::Module &module, llvm::TargetMachine &machine) {
+static void runOptimizer(llvm::Module &module, llvm::TargetMachine &machine) {
   llvm::PipelineTuningOptions tuning;
   tuning.LoopVectorization = true;
   // Unrolling and straight-line vectors double the time to compile and gain nothing on loops over tiles.
@@ -99,7 +99,7 @@ static rt::Result<rt::Manifest> readManifest(LLVM::LLVMFuncOp kernel) {
   return rt::Manifest::parse(text);
 }
 
-rt::Result<std::unique_ptr<CpuKernel>> CpuKernel::create(ModuleOp module) {
+rt::Result<std::unique_ptr<CpuKernel>> CpuKernel::create(ModuleOp module, bool optimize) {
   // The C interface has the attributes of what it wraps.
   LLVM::LLVMFuncOp kernel;
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
@@ -129,7 +129,7 @@ rt::Result<std::unique_ptr<CpuKernel>> CpuKernel::create(ModuleOp module) {
   auto host = llvm::orc::JITTargetMachineBuilder::detectHost();
   if (!host)
     return jitError(host.takeError());
-  host->setCodeGenOptLevel(llvm::CodeGenOptLevel::Default);
+  host->setCodeGenOptLevel(optimize ? llvm::CodeGenOptLevel::Default : llvm::CodeGenOptLevel::None);
   auto machine = host->createTargetMachine();
   if (!machine)
     return jitError(machine.takeError());
@@ -137,7 +137,8 @@ rt::Result<std::unique_ptr<CpuKernel>> CpuKernel::create(ModuleOp module) {
   code->setTargetTriple((*machine)->getTargetTriple());
   addEntry(*code, *code->getFunction(interfaceName(kernel)));
   hideFunctions(*code);
-  optimize(*code, **machine);
+  if (optimize)
+    runOptimizer(*code, **machine);
 
   auto jit = llvm::orc::LLJITBuilder().setJITTargetMachineBuilder(std::move(*host)).create();
   if (!jit)

@@ -17,8 +17,8 @@ namespace tegula {
 class CpuKernel {
 public:
   /// Compiles the one function with a manifest in `module`, which is in the llvm dialect. Loads translations into the module's context.
-  /// Errors: `internal`, or `unavailable` where this host has no JIT.
-  static rt::Result<std::unique_ptr<CpuKernel>> create(mlir::ModuleOp module);
+  /// Without `optimize` the code is slow, and there five times sooner. Errors: `internal`, or `unavailable` where this host has no JIT.
+  static rt::Result<std::unique_ptr<CpuKernel>> create(mlir::ModuleOp module, bool optimize = true);
 
   ~CpuKernel();
 

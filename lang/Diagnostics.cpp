@@ -8,7 +8,6 @@
 #include "lang/Diagnostics.h"
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
-#include <numeric>
 
 using namespace tegula::lang;
 using llvm::SMLoc;
@@ -126,26 +125,17 @@ void Diagnostics::printOne(llvm::raw_ostream &os, const Diagnostic &d) const {
   }
 }
 
-/// Files are in the order in which they were read.
-bool Diagnostics::standsBefore(SMRange a, SMRange b) const {
-  auto place = [&](SMRange range) {
-    bool hasPlace = range.isValid();
-    return std::pair(hasPlace ? sources.FindBufferContainingLoc(range.Start)
-                              : 0,
-                     range.Start.getPointer());
-  };
-  return place(a) < place(b);
-}
-
 void Diagnostics::print(llvm::raw_ostream &os) const {
-  std::vector<size_t> order(list.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    SMRange first = list[a].range, second = list[b].range;
-    return standsBefore(first, second) ||
-           (a < b && !standsBefore(second, first));
-  });
-  for (size_t number : order)
+  // In order of text; files in the order in which they were read.
+  std::vector<std::tuple<unsigned, const char *, size_t>> order;
+  for (size_t i = 0; i < list.size(); ++i) {
+    SMLoc start = list[i].range.Start;
+    order.emplace_back(start.isValid() ? sources.FindBufferContainingLoc(start)
+                                       : 0,
+                       start.getPointer(), i);
+  }
+  std::sort(order.begin(), order.end());
+  for (auto [buffer, start, number] : order)
     printOne(os, list[number]);
   if (errors > maxErrors)
     os << "error: " << errors - maxErrors << " more errors are not shown\n";
@@ -169,8 +159,8 @@ std::string tegula::lang::didYouMean(StringRef name,
     unsigned distance = candidate.equals_insensitive(name)
                             ? 0
                             : name.edit_distance(candidate, true, limit);
-    // A short name is near to many others: only its case may differ.
-    if (name.size() < 3 && distance != 0)
+    // A one-letter name is near to every other one: only its case may differ.
+    if (name.size() == 1 && distance != 0)
       continue;
     if (distance < limit || (distance == limit && best.empty())) {
       best = candidate;

@@ -64,8 +64,6 @@ public:
   unsigned errorCount() const { return errors; }
   const std::deque<Diagnostic> &all() const { return list; }
   llvm::SourceMgr &sourceMgr() const { return sources; }
-  /// Whether `a` begins before `b`, in the order of files and text.
-  bool standsBefore(llvm::SMRange a, llvm::SMRange b) const;
 
   void print(llvm::raw_ostream &os) const;
   std::string str() const;

@@ -342,9 +342,6 @@ ExprPtr Parser::parseIndex() {
   if (takeIf(":"))
     return ast::slice({}, first.range());
   ExprPtr base = parseExpr();
-  if (!panicking && peek().is(":"))
-    error(peek().range(), "a slice is its first index and its length, as in "
-                          "`0 :+ 128`");
   if (panicking || !peek().is(":+"))
     return base;
   take();

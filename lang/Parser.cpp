@@ -173,7 +173,7 @@ void Parser::parseItem(ast::File &file) {
   if (word.is("kernel"))
     return parseKernel(file);
   if (word.is("reducer") || word.is("plan")) {
-    error(word.range(), "`" + word.text + "` is not supported yet");
+    error(word.range(), "`" + word.text + "` is reserved for later work");
   } else {
     StringRef near;
     std::string hint =

@@ -1,7 +1,7 @@
 //===- ParserImpl.h - the state shared by the parser's parts ----*- C++ -*-===//
 //
-// Private to Parser.cpp (items), ParseFn.cpp, ParseKernel.cpp, ParseClauses.cpp
-// and ParseExpr.cpp.
+// Private to Parser.cpp (items), ParseFn.cpp, ParseKernel.cpp, ParseClauses.cpp and
+// ParseExpr.cpp.
 //
 // Error handling: `error` reports and sets `panicking`; until a clause or item
 // has resynchronised, further errors are silent and every loop ends.

@@ -34,19 +34,14 @@ static StringRef fixedMeaning(StringRef name) {
 static StringRef meaningInEmit(StringRef name) {
   return llvm::StringSwitch<StringRef>(name)
       .Case("e", "the position in the head dim of v")
-      .Case("o", "the output of a row")
-      .Case("lse", "the log-sum-exp of a row")
       .Case("rowmax", "the largest score of a row")
       .Case("rowsum", "the sum of a row's weights")
       .Default("");
 }
 
-bool Sema::checkFreeName(const ast::Name &name, bool isOutput) {
+bool Sema::checkFreeName(const ast::Name &name) {
   StringRef text = name.text, meaning = isKernel ? "" : fixedMeaning(text);
-  bool isOfRow = hasEmit || llvm::any_of(base->outputs, [&](auto &output) {
-                   return output.name.text == text;
-                 });
-  if (meaning.empty() && !isKernel && isOfRow && !isOutput)
+  if (meaning.empty() && hasEmit)
     meaning = meaningInEmit(text);
   if (!meaning.empty()) {
     diagnostics.error(name.range, "`" + text + "` is " + meaning +
@@ -65,26 +60,20 @@ bool Sema::checkFreeName(const ast::Name &name, bool isOutput) {
 }
 
 /// Enters a name; reports a clash with another one or with a fixed meaning.
-bool Sema::declare(const ast::Name &name, Symbol::Kind kind, unsigned number,
-                   bool isOutput) {
+bool Sema::declare(const ast::Name &name, Symbol::Kind kind, unsigned number) {
   StringRef text = name.text;
   bool isLength = !fixedMeaning(text).empty() && text.upper() == text;
-  if (!(isLength && kind == Symbol::Static) && !checkFreeName(name, isOutput))
+  if (!(isLength && kind == Symbol::Static) && !checkFreeName(name))
     return false;
   auto [place, fresh] =
       symbols.try_emplace(text, Symbol{kind, number, name.range});
   if (fresh)
     return true;
-  SMRange first = place->second.range, second = name.range;
   bool isDim = place->second.kind == Symbol::Dim;
-  // Kinds are declared one after the other, whatever the order of text.
-  if (!isDim && place->second.kind != kind &&
-      diagnostics.standsBefore(second, first))
-    std::swap(first, second);
   diagnostics
-      .error(second, isDim ? "`" + text + "` is a dim of this item"
-                           : "`" + text + "` is declared twice")
-      .note(first, "first here");
+      .error(name.range, isDim ? "`" + text + "` is a dim of this item"
+                               : "`" + text + "` is declared twice")
+      .note(place->second.range, "first here");
   return false;
 }
 
@@ -353,7 +342,7 @@ void Sema::declareEmit(const ast::Clause &clause) {
 void Sema::declareTensor(const ast::Tensor &tensor, Role role) {
   const ast::Name &name = tensor.name;
   ElemType elem = resolveElem(tensor.elem);
-  if (!declare(name, Symbol::Tensor, item.tensors.size(), role == Role::Output))
+  if (!declare(name, Symbol::Tensor, item.tensors.size()))
     return;
   if (tensor.inout && isKernel)
     role = Role::InOut;
@@ -392,9 +381,6 @@ void Sema::declareScalar(const ast::Tensor &scalar) {
                           name.text + "` is " + elemTypeName(type));
     type = ElemType::Error;
   }
-  if (scalar.inout)
-    diagnostics.error(name.range, "`inout` is for tensors, but `" + name.text +
-                                      "` is a scalar, which goes by value");
   if (scalar.sorted)
     diagnostics.error(name.range, "`sorted` is for tensors, but `" + name.text +
                                       "` is a scalar");

@@ -187,26 +187,13 @@ StringRef Sema::contextName() const {
   return "";
 }
 
-/// How to declare a name that nothing is near to.
-std::string Sema::declarationOf(const ast::Expr &e, StringRef what) const {
-  if (what == "tensor")
-    return "; declare it, as in `param " + e.name + ": f32[N]`";
-  std::string constant = "`static " + e.name + " = 128`";
-  return "; declare it, as in " +
-         (context == Context::Static || isKernel
-              ? constant
-              : "`param " + e.name + ": i32` or " + constant);
-}
-
 const Expr *Sema::unknownName(const ast::Expr &e, const llvm::Twine &what) {
-  if (!scope->fn && (incomplete || !unknownNames.insert(e.name).second))
+  if (incomplete && !scope->fn)
     return errorExpr();
   StringRef near;
   std::string hint = didYouMean(e.name, visibleNames(), &near);
   if (hint.empty() && scope->fn)
     hint = "; a `fn` sees its parameters and `let`s only";
-  else if (hint.empty())
-    hint = declarationOf(e, what.str());
   Diagnostic &d = diagnostics.error(e.nameRange, "unknown " + what + " `" +
                                                      e.name + "`" + hint);
   if (!near.empty())

@@ -143,10 +143,9 @@ protected:
   void declareExtents();
   void declareExtent(Tensor &tensor, const ast::Expr &written);
   void declareLets();
-  bool declare(const ast::Name &name, Symbol::Kind kind, unsigned number,
-               bool isOutput = false);
+  bool declare(const ast::Name &name, Symbol::Kind kind, unsigned number);
   /// False, and an error, for a name that has a meaning in every item.
-  bool checkFreeName(const ast::Name &name, bool isOutput = false);
+  bool checkFreeName(const ast::Name &name);
   ElemType resolveElem(const ast::Name &elem);
   unsigned addDim(llvm::StringRef name, llvm::SMRange range,
                   std::optional<int64_t> value);
@@ -169,7 +168,6 @@ protected:
   std::string refuseScore() const;
   const Expr *typeSymbol(const ast::Expr &e, Symbol &symbol);
   const Expr *typeLet(const ast::Expr &e, unsigned number);
-  std::string declarationOf(const ast::Expr &e, llvm::StringRef what) const;
   const Expr *unknownName(const ast::Expr &e, const llvm::Twine &what);
   std::vector<llvm::StringRef> visibleNames() const;
 
@@ -248,7 +246,7 @@ protected:
   std::vector<StaticState> statics;                ///< beside item.statics
   std::vector<LetState> lets;                      ///< beside item.lets
   std::vector<const ast::Tensor *> writtenTensors; ///< beside item.tensors
-  llvm::StringSet<> unknownElems, unknownNames;    ///< each is reported once
+  llvm::StringSet<> unknownElems;                  ///< each is reported once
   std::vector<int> dimParent; ///< union-find over item.dims
   Scope *scope = nullptr;
   unsigned calls = 0, variables = 0;

@@ -1,9 +1,9 @@
 //===- SemaKernelImpl.h - the state shared by the parts of KernelSema -----===//
 //
-// Private to SemaKernel.cpp (the item and its statements), SemaLoops.cpp,
-// SemaPlace.cpp (places, loads, bounds of slices), SemaTile.cpp (names),
-// SemaTerms.cpp (values), SemaTileTypes.cpp and SemaTileOperators.cpp
-// (elementwise), SemaBuiltin.cpp (calls), SemaTileFn.cpp, SemaTileShapes.cpp,
+// Private to SemaKernel.cpp (the item and its statements), SemaPlace.cpp
+// (places, loads, bounds of slices), SemaTile.cpp (names), SemaTerms.cpp
+// (values), SemaTileTypes.cpp and SemaTileOperators.cpp (elementwise),
+// SemaBuiltin.cpp (calls), SemaTileFn.cpp, SemaTileShapes.cpp,
 // SemaTileReductions.cpp and SemaTileState.cpp (functions).
 //
 // A value of error type stands for an expression that a message was given for;
@@ -78,9 +78,16 @@ private:
   void typeAssign(const ast::Stmt &stmt);
   void typeWrite(const ast::Stmt &stmt);
   bool checkWrite(const ast::Stmt &stmt, const Tensor &tensor);
+  void typeFor(const ast::Stmt &stmt);
+  bool typeRange(const ast::Stmt &stmt, Statement &loop);
+  bool typeBody(const ast::Stmt &stmt, Statement &loop,
+                llvm::ArrayRef<std::string> names,
+                std::vector<TileType> &types);
+  void typeIf(const ast::Stmt &stmt);
   void typePrint(const ast::Stmt &stmt);
   void typeAssert(const ast::Stmt &stmt);
   void warnUnwritten();
+  std::vector<std::string> assignedIn(llvm::ArrayRef<const ast::Stmt *> stmts);
   bool fitsVar(const ast::Stmt &stmt, const Binding &var, const Term *&value);
   const Term *typeCondition(const ast::Expr &e, llvm::StringRef word);
   bool declareName(const ast::Name &name, const Term *value, bool isVar);
@@ -89,15 +96,6 @@ private:
   Statement &emit(Statement::Kind kind, llvm::SMRange range);
   /// Evaluates `value` here; what is made of it later starts from there.
   void compute(const Term *value, llvm::SMRange range);
-
-  // SemaLoops.cpp
-  void typeFor(const ast::Stmt &stmt);
-  bool typeRange(const ast::Stmt &stmt, Statement &loop);
-  bool typeBody(const ast::Stmt &stmt, Statement &loop,
-                llvm::ArrayRef<std::string> names,
-                std::vector<TileType> &types);
-  void typeIf(const ast::Stmt &stmt);
-  std::vector<std::string> assignedIn(llvm::ArrayRef<const ast::Stmt *> stmts);
 
   // SemaPlace.cpp
   const Place *typePlace(const ast::Expr &e);

@@ -47,15 +47,11 @@ bool Sema::expectBool(const ast::Expr &e, const Expr &typed, StringRef op) {
 std::string Sema::floatSpelling(const ast::Expr &e) const {
   StringRef cast = elemTypeName(item.accumulator);
   const ast::Expr *first = &e;
-  std::string text = toText(e), leaf = text;
-  while (first->kind == ast::Expr::Operator && opArity(first->op) == 2) {
+  while (first->kind == ast::Expr::Operator && opArity(first->op) == 2)
     first = first->args[0].get();
-    leaf = toText(*first);
-    if (!StringRef(text).starts_with(leaf)) { // it stands in brackets
-      leaf = "(" + leaf + ")";
-      return (cast + leaf + text.substr(leaf.size())).str();
-    }
-  }
+  std::string text = toText(e), leaf = toText(*first);
+  if (!StringRef(text).starts_with(leaf)) // it stands in brackets
+    return (cast + "(" + text + ")").str();
   std::string rest = text.substr(leaf.size());
   return first->kind == ast::Expr::Integer
              ? leaf + ".0" + rest

@@ -8,7 +8,6 @@
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace tegula::lang;
-using llvm::SMRange;
 using llvm::StringRef;
 
 //===----------------------------------------------------------------------===//
@@ -86,12 +85,7 @@ void Sema::selectOutputs() {
   const ast::Clause *selection = lastOf(ast::Clause::Outputs);
   if (!selection)
     return;
-  llvm::StringMap<SMRange> seen;
   for (const ast::Name &name : selection->names) {
-    auto [first, fresh] = seen.try_emplace(name.text, name.range);
-    if (!fresh)
-      diagnostics.error(name.range, "`" + name.text + "` is named twice")
-          .note(first->second, "first here");
     if (llvm::is_contained(known, name.text) || incomplete)
       continue;
     StringRef near;
@@ -204,14 +198,10 @@ const Expr *Sema::typeRowValue(const ast::Expr &e) {
   bool ofSoftmax = *value == RowValue::Lse || *value == RowValue::RowMax;
   if (ofSoftmax && item.reduction != Reduction::Softmax) {
     bool isOutput = item.findTensor(e.name) >= 0;
-    Diagnostic &d = diagnostics.error(
-        e.range, "`reduce " + reductionName(item.reduction) + "` defines no `" +
-                     e.name + "`" +
-                     (isOutput ? "; add `outputs o`" : std::string()));
-    eachClause([&](const ast::Clause &clause, const ast::ClauseList &) {
-      if (clause.kind == ast::Clause::Reduce)
-        d.note(clause.word.range, "reduced here");
-    });
+    diagnostics.error(e.range,
+                      "`reduce " + reductionName(item.reduction) +
+                          "` defines no `" + e.name + "`" +
+                          (isOutput ? "; add `outputs o`" : std::string()));
     return errorExpr();
   }
   Expr &row = node(Expr::Row, item.accumulator, e.range);
@@ -223,20 +213,12 @@ const Expr *Sema::typeRowValue(const ast::Expr &e) {
 // schedule
 //===----------------------------------------------------------------------===//
 
-/// A field replaces that of the same name of the base. Which fields there
+/// A field of a later clause replaces that of the same name. Which fields there
 /// are, and what they can be, the choice of the schedule says.
 void Sema::analyzeSchedule() {
-  llvm::StringMap<std::pair<const ast::ClauseList *, SMRange>> given;
-  eachClause([&](const ast::Clause &clause, const ast::ClauseList &level) {
+  eachClause([&](const ast::Clause &clause, const ast::ClauseList &) {
     if (clause.kind != ast::Clause::Schedule)
       return;
-    auto &[where, first] = given[clause.name.text];
-    if (where == &level)
-      diagnostics
-          .error(clause.name.range, "`" + clause.name.text + "` is given twice")
-          .note(first, "first here");
-    where = &level;
-    first = clause.name.range;
     ScheduleField field{clause.name.text, "", clause.name.range};
     const ast::Expr &written = *clause.value;
     if (written.kind == ast::Expr::Name && !symbols.contains(written.name)) {

@@ -82,7 +82,7 @@ const Term *KernelSema::typeTileName(const ast::Expr &e) {
 }
 
 const Term *KernelSema::unknownTileName(const ast::Expr &e) {
-  if (frames.empty() && (incomplete || !unknownNames.insert(e.name).second))
+  if (incomplete && frames.empty())
     return errorValue();
   std::vector<StringRef> known;
   StringRef near;
@@ -103,9 +103,6 @@ const Term *KernelSema::unknownTileName(const ast::Expr &e) {
                      : frames.empty() ? didYouMean(e.name, known, &near)
                                       : didYouMean(e.name, known, &near) +
                                             "; a `fn` sees its parameters only";
-  bool isLength = StringRef(e.name).upper() == e.name;
-  if (hint.empty() && isLength)
-    hint = "; declare it, as in `static " + e.name + " = 128`";
   Diagnostic &d = report(e.range, "unknown name `" + e.name + "`" + hint);
   if (!near.empty())
     d.fix(e.range, near);

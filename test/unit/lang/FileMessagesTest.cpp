@@ -185,7 +185,8 @@ TEST(Diagnostics, Files) {
        "t.tg:1:9: note: to close this `{`\n"},
       {"clauses c = 3", "t.tg:1:11: error: expected `{` and the clauses, but "
                         "found `=`\n"},
-      {"reducer r { }", "t.tg:1:1: error: `reducer` is not supported yet\n"},
+      {"reducer r { }",
+       "t.tg:1:1: error: `reducer` is reserved for later work\n"},
       {"attenton a = b with { }",
        "t.tg:1:1: error: expected an item such as `attention`, but found "
        "`attenton`; did you mean `attention`?\n"},

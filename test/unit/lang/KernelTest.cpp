@@ -128,14 +128,10 @@ TEST(Kernel, Names) {
       {"let a = x", "2:11: `x` is a tensor; read it with `load x[...]`"},
       {"let a = f32", "2:11: `f32` is a type, and has no value; write `f32(x)` "
                       "for a cast"},
-      {"let a = X[r, 0]", "2:11: unknown tensor `X`; did you mean `x`?"},
+      {"let a = xx[r, 0]", "2:11: unknown tensor `xx`; did you mean `x`?"},
       {"let S = iota(8)   let a = S[0]",
        "2:29: `S` is no tensor; a tile is taken as a whole, its elements are "
        "not indexed"},
-      {"let a = BQ",
-       "2:11: unknown name `BQ`; declare it, as in `static BQ = 128`"},
-      {"let a = load x[r, 0:8]",
-       "2:22: a slice is its first index and its length, as in `0 :+ 128`"},
       {"let a = x(3)", "2:11: `x` is no function; write `load x[...]`"},
       {"let a = iots(3)",
        "2:11: unknown function `iots`; did you mean `iota`?"},
