@@ -8,6 +8,7 @@ function(tegula_add_bundle)
   find_package(Python3 COMPONENTS Interpreter QUIET)
   get_property(tools GLOBAL PROPERTY TEGULA_BUNDLE_TOOLS)
   get_property(tests GLOBAL PROPERTY TEGULA_BUNDLE_GPU_TESTS)
+  get_property(shared GLOBAL PROPERTY TEGULA_BUNDLE_LIBRARIES)
   if(NOT Python3_FOUND OR NOT tools)
     return()
   endif()
@@ -29,6 +30,9 @@ function(tegula_add_bundle)
   foreach(test ${tests})
     list(APPEND items $<TARGET_FILE:${test}>=test/unit/$<TARGET_FILE_NAME:${test}>)
   endforeach()
+  foreach(library ${shared})
+    list(APPEND items $<TARGET_FILE:${library}>=lib/$<TARGET_FILE_NAME:${library}>)
+  endforeach()
   foreach(tool FileCheck not split-file)
     list(APPEND items ${LLVM_TOOLS_BINARY_DIR}/${tool}=bin/${tool})
   endforeach()
@@ -42,10 +46,14 @@ function(tegula_add_bundle)
     ${CMAKE_SOURCE_DIR}/test/run-lit.py=test/run-lit.py
     ${CMAKE_SOURCE_DIR}/test/exec=test/exec
     ${CMAKE_SOURCE_DIR}/examples=examples
+    ${CMAKE_SOURCE_DIR}/bench=bench
+    ${CMAKE_BINARY_DIR}/bundle/commit=commit
     ${TEGULA_LIT_PACKAGE}=lit/lit)
 
+  # Which sources this is, for the results of `tegula bench`.
   add_custom_target(bundle
+    COMMAND git -C ${CMAKE_SOURCE_DIR} describe --always --dirty --exclude * > ${CMAKE_BINARY_DIR}/bundle/commit
     COMMAND Python3::Interpreter ${script} files --out ${files} --strip ${LLVM_TOOLS_BINARY_DIR}/llvm-strip ${items}
     COMMAND Python3::Interpreter ${script} join --out ${bundle} --limit-mib ${TEGULA_BUNDLE_LIMIT_MIB} ${libs} ${files}
-    DEPENDS ${libs} ${tools} ${tests} COMMENT "packing ${bundle}" VERBATIM COMMAND_EXPAND_LISTS)
+    DEPENDS ${libs} ${tools} ${tests} ${shared} COMMENT "packing ${bundle}" VERBATIM COMMAND_EXPAND_LISTS)
 endfunction()

@@ -15,4 +15,7 @@ llvm::Error runCompile(const CompileOptions &options);
 /// `tegula run`.
 llvm::Error runRun(const RunOptions &options);
 
+/// `tegula bench`.
+llvm::Error runBench(const BenchOptions &options);
+
 } // namespace tegula::tool

@@ -1,6 +1,6 @@
 //===- HelpText.h - what --help teaches -------------------------*- C++ -*-===//
 //
-// The prose of `tegula --help`, `tegula compile --help`, `tegula run --help`.
+// The prose of `tegula --help` and of each command's --help.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -86,6 +86,39 @@ NOTES:
   inputs' type (f32 softmax) plus one rounding of the output. Large problems are
   checked on a spread of rows; the report says on how many. TFLOP/s count the
   pairs of query and key that the mask leaves.
+)";
+
+inline constexpr char benchSummary[] =
+    "Time kernels beside their peers, and record it";
+
+inline constexpr char benchExamples[] = R"(
+EXAMPLES:
+
+  tegula bench --list                                   what there is to time
+  tegula bench -o bench/results                         everything; GRID.json and GRID.svg
+  tegula bench --grid hopper-forward --peer flash3=DIR --peer lab=DIR --peers cudnn,flash3,lab -o bench/results
+  tegula bench --grid hopper-forward --dims 128 --seqs 4096 --masks causal --schedule block_n=64
+  tegula bench mine.tg --item window -D D=64 --size B=1,H=16,G=16,M=8192,N=8192 --arg W=512
+  tegula bench --from bench/results/hopper-forward.json --plot forward.svg
+
+PEERS:
+
+  cudnn, flash2, flex    PyTorch's attention by cuDNN, FlashAttention-2 and FlexAttention
+  flash3                 --peer flash3=PATH: its library, or the folder with fa3.so or fa3.so.xz
+  flash4, flashinfer     where their Python packages are
+  lab                    --peer lab=DIR: index.json and cubins
+  NAME                   --peer NAME=FILE.py: prepare(problem) in it gives a function that computes o
+
+NOTES:
+
+  One Python process launches both our kernels and the peers', on one stream.
+  A round gives each of them a block of launches of 40 ms, after an idle gap, as
+  the card is limited by power; the first third of a block is dropped. Only
+  ratios within a round mean much: above 1, ours is faster. Every output is
+  compared with attention in float32 first, and what is wrong is not timed.
+
+  Without Python or PyTorch ours are timed alone, as those of a FILE.tg always
+  are. docs/benchmark.md says more, the fields of the JSON among it.
 )";
 
 } // namespace tegula::tool::help

@@ -17,5 +17,7 @@ int main(int argc, char **argv) {
     return reportError(commandLine.takeError());
   if (commandLine->compile)
     return reportError(runCompile(*commandLine->compile));
+  if (commandLine->bench)
+    return reportError(runBench(*commandLine->bench));
   return reportError(runRun(*commandLine->run));
 }

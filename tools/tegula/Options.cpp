@@ -5,12 +5,15 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tools/tegula/Options.h"
+#include "tools/tegula/BenchGrid.h"
+#include "tools/tegula/BenchPeers.h"
 #include "tools/tegula/Failure.h"
 #include "tools/tegula/HelpText.h"
 
 #include "passes/Stages.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -139,6 +142,91 @@ struct RunFlags : CommonFlags {
   // Numbers are read here, as the library prints its own complaints.
   cl::opt<std::string> seed, logitOffset, replace, runs;
 };
+
+struct BenchFlags {
+  explicit BenchFlags(cl::SubCommand &command)
+      : files(cl::Positional, cl::desc("[FILE.tg ...]"), cl::sub(command),
+              cl::cat(category)),
+        item("item", cl::desc("The item of FILE.tg to time"),
+             cl::value_desc("NAME"), cl::sub(command), cl::cat(category)),
+        defines("D", cl::desc("Set a static of FILE.tg: -D D=64"),
+                cl::value_desc("NAME=VALUE"), cl::Prefix, cl::sub(command),
+                cl::cat(category)),
+        size("size", cl::desc("Lengths for FILE.tg: B=1,H=8,G=8,M=4096,N=4096"),
+             cl::value_desc("DIM=LENGTH,..."), cl::CommaSeparated,
+             cl::sub(command), cl::cat(category)),
+        arguments("arg", cl::desc("A parameter of FILE.tg, as for run"),
+                  cl::value_desc("NAME=VALUE|NAME=@file.npy"), cl::sub(command),
+                  cl::cat(category)),
+        grids("grid",
+              cl::desc("What to time without a FILE.tg: hopper-forward, "
+                       "hopper-variants (default: both)"),
+              cl::value_desc("NAME,..."), cl::CommaSeparated, cl::sub(command),
+              cl::cat(category)),
+        peers("peers",
+              cl::desc("Only these peers; none: ours alone (default: all that "
+                       "are present)"),
+              cl::value_desc("NAME,..."), cl::CommaSeparated, cl::sub(command),
+              cl::cat(category)),
+        peerPaths("peer",
+                  cl::desc("Where a peer is: flash3=PATH, lab=DIR, or "
+                           "NAME=FILE.py for one of your own"),
+                  cl::value_desc("NAME=PATH"), cl::sub(command),
+                  cl::cat(category)),
+        rounds("rounds", cl::desc("Rounds of blocks (default: 5)"),
+               cl::value_desc("COUNT"), cl::sub(command), cl::cat(category)),
+        seqs("seqs", cl::desc("Only these lengths of a grid: 1024,4096"),
+             cl::value_desc("S,..."), cl::CommaSeparated, cl::sub(command),
+             cl::cat(category)),
+        dims("dims", cl::desc("Only these head dims of a grid: 64,128"),
+             cl::value_desc("D,..."), cl::CommaSeparated, cl::sub(command),
+             cl::cat(category)),
+        masks("masks",
+              cl::desc("Only these masks or kernels of a grid: full,softcap"),
+              cl::value_desc("NAME,..."), cl::CommaSeparated, cl::sub(command),
+              cl::cat(category)),
+        schedule("schedule",
+                 cl::desc("Fix fields of our schedule, for experiments; the "
+                          "results say so"),
+                 cl::value_desc("FIELD=VALUE,..."), cl::CommaSeparated,
+                 cl::sub(command), cl::cat(category)),
+        list("list", cl::desc("Print what would be timed, and stop"),
+             cl::sub(command), cl::cat(category)),
+        json("json", cl::desc("Write the results as JSON"),
+             cl::value_desc("PATH"), cl::sub(command), cl::cat(category)),
+        plot("plot", cl::desc("Draw the results as SVG"),
+             cl::value_desc("PATH"), cl::sub(command), cl::cat(category)),
+        output(
+            "o",
+            cl::desc("Both: FILE.json and FILE.svg, or in a folder GRID.json "
+                     "and GRID.svg"),
+            cl::value_desc("DIR|FILE.json"), cl::sub(command),
+            cl::cat(category)),
+        from("from",
+             cl::desc("Time nothing: print and draw the results in a file"),
+             cl::value_desc("FILE.json"), cl::sub(command), cl::cat(category)),
+        python(
+            "python",
+            cl::desc("The Python with PyTorch that holds the peers (default: "
+                     "python3); none: ours alone"),
+            cl::value_desc("PATH"), cl::init("python3"), cl::sub(command),
+            cl::cat(category)) {}
+
+  llvm::Expected<BenchOptions> read() const;
+
+  cl::list<std::string> files;
+  cl::opt<std::string> item;
+  cl::list<std::string> defines, size, arguments, grids, peers, peerPaths;
+  cl::opt<std::string> rounds;
+  cl::list<std::string> seqs, dims, masks, schedule;
+  cl::opt<bool> list;
+  cl::opt<std::string> json, plot, output, from, python;
+
+private:
+  llvm::Error readFiles(BenchOptions &options) const;
+  llvm::Error readPeers(BenchOptions &options) const;
+  llvm::Error readOutputs(BenchOptions &options) const;
+};
 } // namespace
 
 //===----------------------------------------------------------------------===//
@@ -232,8 +320,9 @@ llvm::Expected<CompileOptions> CompileFlags::read() const {
 }
 
 /// "8", "1k" is not accepted: lengths are plain numbers.
-static llvm::Error readSizes(const cl::list<std::string> &texts,
-                             RunOptions &options) {
+static llvm::Error
+readSizes(const cl::list<std::string> &texts,
+          std::vector<std::pair<std::string, int64_t>> &sizes) {
   Pairs pairs;
   if (llvm::Error error = addPairs("--size", texts, pairs))
     return error;
@@ -242,7 +331,7 @@ static llvm::Error readSizes(const cl::list<std::string> &texts,
     if (StringRef(text).getAsInteger(10, value) || value < 0)
       return usageError("expected a length of 0 or more for --size " + name +
                         "=, but got '" + text + "'");
-    options.sizes.emplace_back(name, value);
+    sizes.emplace_back(name, value);
   }
   return llvm::Error::success();
 }
@@ -253,7 +342,7 @@ llvm::Expected<RunOptions> RunFlags::read() const {
     return error;
   if (grad)
     return usageError("--grad is not supported yet: there is no backward pass");
-  if (llvm::Error error = readSizes(size, options))
+  if (llvm::Error error = readSizes(size, options.sizes))
     return error;
   if (layout != "bhsd" && layout != "bshd")
     return usageError("expected --layout bhsd or bshd, but got '" + layout +
@@ -309,15 +398,148 @@ llvm::Expected<RunOptions> RunFlags::read() const {
   return options;
 }
 
+/// FILE.tg and what belongs to it, or grids and their filters.
+llvm::Error BenchFlags::readFiles(BenchOptions &options) const {
+  options.files.assign(files.begin(), files.end());
+  options.item = item;
+  if (llvm::Error error = addPairs("-D", defines, options.defines))
+    return error;
+  if (llvm::Error error = addPairs("--arg", arguments, options.arguments))
+    return error;
+  if (llvm::Error error = readSizes(size, options.sizes))
+    return error;
+  Pairs fields;
+  if (llvm::Error error = addPairs("--schedule", schedule, fields))
+    return error;
+  options.schedule.assign(schedule.begin(), schedule.end());
+  const std::pair<StringRef, bool> ofFiles[] = {{"--item", !item.empty()},
+                                                {"-D", !defines.empty()},
+                                                {"--size", !size.empty()},
+                                                {"--arg", !arguments.empty()}};
+  const std::pair<StringRef, bool> ofGrids[] = {
+      {"--grid", !grids.empty()},     {"--peers", !peers.empty()},
+      {"--peer", !peerPaths.empty()}, {"--seqs", !seqs.empty()},
+      {"--dims", !dims.empty()},      {"--masks", !masks.empty()}};
+  if (files.empty()) {
+    for (const auto &[name, given] : ofFiles)
+      if (given)
+        return usageError(name + " belongs to a FILE.tg, but none is given");
+  } else {
+    for (const auto &[name, given] : ofGrids)
+      if (given)
+        return usageError(name + " belongs to a grid, but '" + files.front() +
+                          "' is timed alone");
+  }
+  options.grids.assign(grids.begin(), grids.end());
+  if (grids.empty())
+    for (StringRef name : gridNames())
+      options.grids.push_back(name.str());
+  for (const std::string &name : options.grids)
+    if (!llvm::is_contained(gridNames(), name))
+      return usageError("expected a grid (" + llvm::join(gridNames(), ", ") +
+                        ") for --grid, but got '" + name + "'");
+  for (auto [name, texts, values] : {std::tuple("--seqs", &seqs, &options.seqs),
+                                     {"--dims", &dims, &options.dims}})
+    for (const std::string &text : *texts)
+      if (StringRef(text).getAsInteger(10, values->emplace_back()))
+        return usageError(Twine("expected numbers for ") + name +
+                          ", but got '" + text + "'");
+  options.masks.assign(masks.begin(), masks.end());
+  return llvm::Error::success();
+}
+
+llvm::Error BenchFlags::readPeers(BenchOptions &options) const {
+  if (llvm::Error error = addPairs("--peer", peerPaths, options.peerPaths))
+    return error;
+  for (const auto &[name, path] : options.peerPaths) {
+    bool isOwn = StringRef(path).ends_with(".py");
+    const Peer *peer = findPeer(name);
+    if (!isOwn && (!peer || peer->file.empty()))
+      return usageError("--peer " + name + ": expected " +
+                        llvm::join(peersWithPath(), " or ") +
+                        ", or a FILE.py that brings '" + name + "'");
+    if (!llvm::sys::fs::exists(path))
+      return userError("--peer " + name + "=" + path + ": there is no such " +
+                       "file or folder");
+    if (!isOwn && llvm::sys::fs::is_directory(path) && !peer->isIn(path))
+      return userError("--peer " + name + "=" + path + ": expected " +
+                       peer->file.str() + " in this folder; " +
+                       peer->hint.str());
+  }
+  auto hasPath = [&](StringRef name) {
+    return llvm::any_of(options.peerPaths,
+                        [&](const auto &pair) { return pair.first == name; });
+  };
+  for (const std::string &name : peers) {
+    const Peer *peer = findPeer(name);
+    if (!peer && !hasPath(name) && name != "none")
+      return usageError("expected peers (" + llvm::join(peerNames(), ", ") +
+                        ") for --peers, but got '" + name + "'");
+    if (peer && !peer->file.empty() && !hasPath(name))
+      return usageError("--peers " + name + " needs --peer " + name +
+                        "=PATH: " + peer->hint.str());
+    options.peers.push_back(name);
+  }
+  if (peers.size() > 1 && llvm::is_contained(peers, "none"))
+    return usageError("--peers names peers beside 'none'");
+  return llvm::Error::success();
+}
+
+llvm::Error BenchFlags::readOutputs(BenchOptions &options) const {
+  options.json = json;
+  options.plot = plot;
+  options.output = output;
+  options.from = from;
+  if (!output.empty() && (!json.empty() || !plot.empty()))
+    return usageError("-o names the JSON and the plot, but --json or --plot "
+                      "does, too");
+  bool isFile = StringRef(output).ends_with(".json");
+  if (!from.empty()) {
+    if (!files.empty() || !grids.empty())
+      return usageError("--from times nothing, but a FILE.tg or --grid is "
+                        "given");
+    if (!json.empty() || !output.empty())
+      return usageError("--from writes a plot only; name it with --plot");
+    return llvm::Error::success();
+  }
+  if (options.files.empty() && options.grids.size() > 1 &&
+      (isFile || !json.empty() || !plot.empty()))
+    return usageError("there are several grids; give a folder with -o, or one "
+                      "--grid");
+  return llvm::Error::success();
+}
+
+llvm::Expected<BenchOptions> BenchFlags::read() const {
+  BenchOptions options;
+  if (llvm::Error error = readFiles(options))
+    return error;
+  if (llvm::Error error = readPeers(options))
+    return error;
+  if (llvm::Error error = readOutputs(options))
+    return error;
+  if (rounds.getNumOccurrences() &&
+      (StringRef(rounds).getAsInteger(10, options.rounds) ||
+       options.rounds < 1))
+    return usageError("expected a count of 1 or more for --rounds, but got '" +
+                      rounds + "'");
+  options.list = list;
+  options.python = python;
+  return options;
+}
+
 //===----------------------------------------------------------------------===//
 // Parsing
 //===----------------------------------------------------------------------===//
+
+static constexpr StringRef commands[] = {"compile", "run", "bench"};
+
+/// "there are 'compile', 'run' and 'bench'".
+static constexpr char thereAre[] = "there are 'compile', 'run' and 'bench'";
 
 /// Commands that --help shows and that are refused.
 static constexpr std::pair<StringRef, StringRef> laterCommands[] = {
     {"explain",
      "Say what a mask skips and what was proved (not available yet)"},
-    {"bench", "Time kernels side by side (not available yet)"},
     {"tune", "Search for a faster schedule (not available yet)"},
 };
 
@@ -354,14 +576,14 @@ static llvm::Error unknownCommand(StringRef word) {
       distance = own;
     }
   };
-  consider("compile");
-  consider("run");
+  for (StringRef name : commands)
+    consider(name);
   for (const auto &[name, text] : laterCommands)
     consider(name);
-  return usageError("unknown command '" + word + "'; " +
-                    (nearest.empty() ? "there are 'compile' and 'run'"
-                                     : "did you mean '" + nearest + "'?") +
-                    (nearest.empty() ? "; " : " ") + "see tegula --help");
+  return usageError(
+      "unknown command '" + word + "'; " +
+      (nearest.empty() ? thereAre : "did you mean '" + nearest + "'?") +
+      (nearest.empty() ? "; " : " ") + "see tegula --help");
 }
 
 llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
@@ -370,10 +592,8 @@ llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
   for (const auto &[name, text] : laterCommands)
     if (command == name && argc > 2 && StringRef(argv[2]) != "--help" &&
         StringRef(argv[2]) != "-h")
-      return usageError("'" + name +
-                        "' is not available yet; there are "
-                        "'compile' and 'run'");
-  bool isCommand = command == "compile" || command == "run" ||
+      return usageError("'" + name + "' is not available yet; " + thereAre);
+  bool isCommand = llvm::is_contained(commands, command) ||
                    llvm::any_of(laterCommands, [&](const auto &later) {
                      return later.first == command;
                    });
@@ -383,16 +603,20 @@ llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
   // The library keeps pointers to these until the process ends.
   auto &compileCommand = *new cl::SubCommand("compile", help::compileSummary);
   auto &runCommand = *new cl::SubCommand("run", help::runSummary);
+  auto &benchCommand = *new cl::SubCommand("bench", help::benchSummary);
   std::vector<cl::SubCommand *> later;
   for (const auto &[name, text] : laterCommands)
     later.push_back(new cl::SubCommand(name, text));
   auto &compileFlags = *new CompileFlags(compileCommand);
   auto &runFlags = *new RunFlags(runCommand);
+  auto &benchFlags = *new BenchFlags(benchCommand);
   new cl::extrahelp(command == "compile" ? help::compileExamples
                     : command == "run"   ? help::runExamples
+                    : command == "bench" ? help::benchExamples
                                          : help::overview);
   cl::HideUnrelatedOptions(category, compileCommand);
   cl::HideUnrelatedOptions(category, runCommand);
+  cl::HideUnrelatedOptions(category, benchCommand);
   cl::HideUnrelatedOptions(category);
   cl::SetVersionPrinter([](llvm::raw_ostream &os) {
     os << "tegula 0.1.0, LLVM " LLVM_VERSION_STRING "\n";
@@ -402,7 +626,7 @@ llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
   llvm::raw_string_ostream stream(messages);
   if (!cl::ParseCommandLineOptions(argc, argv, help::title, &stream))
     return usageError(tidy(messages, llvm::sys::path::filename(argv[0]),
-                           command == "compile" || command == "run"
+                           llvm::is_contained(commands, command)
                                ? "tegula " + command.str() + " --help"
                                : "tegula --help"));
 
@@ -421,10 +645,20 @@ llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
     result.run = std::move(*options);
     return result;
   }
+  if (benchCommand) {
+    auto options = benchFlags.read();
+    if (!options)
+      return options.takeError();
+    result.bench = std::move(*options);
+    result.bench->commandLine = "tegula";
+    for (StringRef word : llvm::ArrayRef(argv, argc).drop_front())
+      result.bench->commandLine += " " + word.str();
+    return result;
+  }
   for (cl::SubCommand *subcommand : later)
     if (*subcommand)
-      return usageError(
-          "'" + subcommand->getName() +
-          "' is not available yet; there are 'compile' and 'run'");
-  return usageError("expected a command: compile or run; see tegula --help");
+      return usageError("'" + subcommand->getName() +
+                        "' is not available yet; " + thereAre);
+  return usageError(
+      "expected a command: compile, run or bench; see tegula --help");
 }

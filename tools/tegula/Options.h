@@ -50,9 +50,36 @@ struct RunOptions : CommonOptions {
   int runs = 0;
 };
 
+struct BenchOptions {
+  /// The user's files, with what `tegula run` takes; else grids are timed.
+  std::vector<std::string> files;
+  std::string item;
+  Pairs defines, arguments;
+  std::vector<std::pair<std::string, int64_t>> sizes;
+  std::vector<std::string> schedule; ///< FIELD=VALUE
+  std::vector<std::string> grids;
+  /// Empty: those that are present.
+  std::vector<std::string> peers;
+  Pairs peerPaths;
+  /// Filters of the grids; empty ones let everything through.
+  std::vector<int64_t> seqs, dims;
+  std::vector<std::string> masks;
+  int rounds = 5;
+  bool list = false;
+  /// The files to write; `output` is a folder, or a file that `plot` goes
+  /// beside.
+  std::string json, plot, output;
+  /// Results of an earlier run to draw.
+  std::string from;
+  std::string python;
+  /// As it was typed, for the results.
+  std::string commandLine;
+};
+
 struct CommandLine {
   std::optional<CompileOptions> compile;
   std::optional<RunOptions> run;
+  std::optional<BenchOptions> bench;
 };
 
 /// Reads the command line. --help and --version print and end the process with

@@ -1,0 +1,26 @@
+"""The SM clock, read from NVML while launches run."""
+import ctypes
+
+SM = 1  # NVML_CLOCK_SM
+
+
+class Clock:
+    """`read()` gives MHz, or None where NVML is not there; `source` says how it is known."""
+
+    def __init__(self, uuid):
+        self.device, self.source = None, "unknown: NVML was not found"
+        try:
+            self.nvml = ctypes.CDLL("libnvidia-ml.so.1")
+        except OSError:
+            return
+        device = ctypes.c_void_p()
+        if self.nvml.nvmlInit_v2() or self.nvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}".encode(), ctypes.byref(device)):
+            self.source = "unknown: NVML does not know the GPU"
+            return
+        self.device, self.source = device, "read from NVML while the launches of a block run, median without the block's first third"
+
+    def read(self):
+        mhz = ctypes.c_uint()
+        if not self.device or self.nvml.nvmlDeviceGetClockInfo(self.device, SM, ctypes.byref(mhz)):
+            return None
+        return mhz.value
