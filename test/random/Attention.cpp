@@ -217,7 +217,7 @@ void AttentionGenerator::addLets() {
 std::string AttentionGenerator::mask() {
   Expressions any = expressions("bhgij");
   std::string row = choices.pick({"i + (N - M)", "i", "i - 3"});
-  switch (choices.below(9)) {
+  switch (choices.below(10)) {
   case 0:
     return row + choices.pick({" >= ", " > ", " <= ", " != "}) + "j";
   case 1:
@@ -229,11 +229,15 @@ std::string AttentionGenerator::mask() {
   case 3:
     return row + " >= j && " + row + " - j < " + any.integer(1);
   case 4: {
-    std::string block = choices.pick({"2", "3", "8", "5"});
+    std::string block = choices.pick({"8", "16", "3", "5"});
     return row + " / " + block + " == j / " + block;
   }
   case 5:
     return "j " + std::string(choices.pick({"<", ">="})) + " " + any.integer(1);
+  case 7:
+    return "(" + row + " - j) / " + choices.pick({"8", "4", "-8"}) +
+           choices.pick({" >= ", " < ", " == "}) +
+           choices.pick({"0", "1", "-1"});
   case 6:
     return row + " >= j || " + any.boolean(1);
   default:
@@ -384,9 +388,9 @@ RandomProgram AttentionGenerator::make() {
               : "{\n" + list(all.drop_front(inBase)) + list(emits) + "}\n";
     program.item = "derived";
   }
-  program.schedule = {"block_m=" + std::string(choices.pick({"8", "16", "64"})),
-                      "block_n=" +
-                          std::string(choices.pick({"8", "16", "64"}))};
+  program.schedule = {
+      "block_m=" + std::string(choices.pick({"8", "8", "16", "64"})),
+      "block_n=" + std::string(choices.pick({"8", "8", "16", "64"}))};
   for (int n = 0; n < 2; ++n)
     program.problems.push_back(problem());
   return program;

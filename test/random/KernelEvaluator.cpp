@@ -151,18 +151,33 @@ void KernelEvaluator::runStatement(const Stmt &stmt) {
       end = number(*stmt.args[1]);
       step = stmt.args.size() > 2 ? number(*stmt.args[2]) : 1;
     }
-    for (int64_t i = begin; i < end && !undecided; i += step) {
+    auto iterate = [&](int64_t i) {
       Tile index = blank(ElemType::I64, {});
       index.lanes = {Number::ofInteger(i)};
       names[stmt.name.text] = index;
       runBlock(stmt.body);
+    };
+    // From the start on, variables end where a later iteration makes them end.
+    while (takeEnds(afterDryRun([&] { iterate(begin); })))
+      ;
+    Names entry = names;
+    for (int64_t i = begin; i < end && !undecided; i += step) {
+      iterate(i);
+      takeEnds(entry);
     }
     return;
   }
   case Stmt::If: {
     Number condition = value(*stmt.condition).scalar();
     undecided |= !condition.isKnown();
-    return runBlock(condition.integer ? stmt.body : stmt.otherwise);
+    const std::vector<Stmt> &taken =
+        condition.integer ? stmt.body : stmt.otherwise;
+    const std::vector<Stmt> &other =
+        condition.integer ? stmt.otherwise : stmt.body;
+    Names afterOther = afterDryRun([&] { runBlock(other); });
+    runBlock(taken);
+    takeEnds(afterOther);
+    return;
   }
   case Stmt::Print:
   case Stmt::Assert:
@@ -170,8 +185,40 @@ void KernelEvaluator::runStatement(const Stmt &stmt) {
   }
 }
 
+/// The names after `body`, which changes nothing.
+KernelEvaluator::Names
+KernelEvaluator::afterDryRun(llvm::function_ref<void()> body) {
+  Names saved = names;
+  bool wasUndecided = undecided, wasDry = std::exchange(isDry, true);
+  body();
+  isDry = wasDry;
+  undecided = wasUndecided;
+  std::swap(names, saved);
+  return saved;
+}
+
+/// Ends are a matter of the text: a variable ends where another of its values
+/// does, which it may never have. Whether anything changed.
+bool KernelEvaluator::takeEnds(const Names &others) {
+  bool changed = false;
+  for (auto &entry : names) {
+    auto other = others.find(entry.first());
+    if (other == others.end())
+      continue;
+    Tile &tile = entry.second;
+    for (unsigned axis = 0; axis < tile.rank(); ++axis) {
+      int64_t live = std::min(tile.live[axis], other->second.live[axis]);
+      changed |= live != tile.live[axis];
+      tile.live[axis] = live;
+    }
+  }
+  return changed;
+}
+
 /// An axis of extent 1 stands for all lanes of the place's.
 void KernelEvaluator::write(const Stmt &stmt) {
+  if (isDry)
+    return;
   Place place = this->place(*stmt.place, /*nearest=*/false);
   ElemType elem = item.tensors[place.tensor].elem;
   Tile written = value(*stmt.value);

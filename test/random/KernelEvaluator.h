@@ -62,6 +62,8 @@ private:
   void runBlock(const std::vector<Stmt> &stmts);
   void runStatement(const Stmt &stmt);
   void write(const Stmt &stmt);
+  Names afterDryRun(llvm::function_ref<void()> body);
+  bool takeEnds(const Names &others);
 
   Tile value(const Expr &e);
   Tile name(const Expr &e);
@@ -99,6 +101,7 @@ private:
   Names names;
   llvm::StringMap<ElemType> typeNames;
   bool undecided = false;
+  bool isDry = false; ///< nothing is written
 };
 
 } // namespace tegula::generated
