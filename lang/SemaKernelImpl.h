@@ -16,6 +16,7 @@
 #include "lang/AstKernel.h"
 #include "lang/Program.h"
 #include "lang/SemaImpl.h"
+#include "llvm/ADT/DenseSet.h"
 #include <map>
 
 namespace tegula::lang {

@@ -1,7 +1,7 @@
 # lit configuration, for the build tree and for the bundle alike (their lit.site.cfg.py set the paths).
 #
 # Features: `cuda` (a GPU and its driver), `sm90` (it is a Hopper GPU), `ptxas`, `nvdisasm`, `compute-sanitizer`, `sanitize` (built with sanitizers),
-# `build-tree` (not the bundle), `ahead-of-time` (built where ptxas was), `full` (TEGULA_FULL is set). Substitutions: %source_dir, %binary_dir, %examples,
+# `build-tree` (not the bundle), `ahead-of-time` (built where ptxas was), `libfuzzer` (built where clang had it), `full` (TEGULA_FULL is set). Substitutions: %source_dir, %binary_dir, %examples,
 # %python, %ptxas, %nvdisasm, %compute-sanitizer.
 # `tegula`, `tegula-opt`, FileCheck, not and split-file are found through PATH.
 import os
@@ -49,6 +49,8 @@ if os.path.exists(os.path.join(config.tegula_binary_dir, "build.ninja")):
     config.available_features.add("build-tree")
 if os.path.exists(os.path.join(config.tegula_tools_dir, "tegula-example-ahead-of-time")):
     config.available_features.add("ahead-of-time")
+if os.path.exists(os.path.join(config.tegula_tools_dir, "tegula-lang-fuzzer")):
+    config.available_features.add("libfuzzer")
 
 PROBE = """
 import ctypes
