@@ -244,6 +244,7 @@ public:
 
   /// Why nothing can be timed there.
   std::string unavailable;
+  size_t rows = 0;
 
 private:
   std::vector<BenchRecorder> &recorders;
@@ -268,6 +269,7 @@ llvm::Error Listener::hear(json::Object &line) {
       continue;
     if (!recorder.isDescribed())
       recorder.describe(facts);
+    ++rows;
     return recorder.add(std::move(*row));
   }
   return fail(ExitCode::internal, "bench/beside.py: a row of no grid");
@@ -300,11 +302,14 @@ static llvm::Expected<bool> timeBeside(const BenchOptions &options,
     llvm::errs() << "remark: " << listener.unavailable << '\n';
     return false;
   }
-  if (*code)
+  size_t cells = planned.getAsObject()->getArray("cells")->size();
+  if (*code || listener.rows != cells)
     return llvm::joinErrors(
         kernels.takeErrors(),
-        fail(ExitCode::internal,
-             "bench/beside.py ended with exit code " + Twine(*code)));
+        fail(ExitCode::internal, "bench/beside.py ended with exit code " +
+                                     Twine(*code) + " after " +
+                                     Twine(listener.rows) + " of " +
+                                     Twine(cells) + " cells"));
   if (llvm::Error errors = kernels.takeErrors())
     return std::move(errors);
   return true;

@@ -15,8 +15,10 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <charconv>
 #include <cstdio>
 #include <ctime>
+#include <map>
 
 using namespace tegula;
 using namespace tegula::tool;
@@ -182,6 +184,43 @@ static std::string today() {
           std::strftime(text, sizeof text, "%Y-%m-%d", std::gmtime(&now))};
 }
 
+/// Writes `value` with its keys sorted and each number in the fewest digits
+/// that give it back.
+static void write(json::OStream &out, const json::Value &value) {
+  if (const json::Object *object = value.getAsObject()) {
+    std::map<StringRef, const json::Value *> fields;
+    for (const auto &[name, field] : *object)
+      fields[StringRef(name)] = &field;
+    out.object([&] {
+      for (const auto &[name, field] : fields) {
+        out.attributeBegin(name);
+        write(out, *field);
+        out.attributeEnd();
+      }
+    });
+  } else if (const json::Array *array = value.getAsArray()) {
+    out.array([&] {
+      for (const json::Value &element : *array)
+        write(out, element);
+    });
+  } else if (value.kind() == json::Value::Number && !value.getAsInteger()) {
+    char text[32];
+    auto end = std::to_chars(text, std::end(text), *value.getAsNumber()).ptr;
+    out.rawValue(StringRef(text, end - text));
+  } else {
+    out.value(value);
+  }
+}
+
+static std::string textOf(const json::Object &results) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  json::OStream out(os, /*IndentSize=*/1);
+  write(out, json::Object(results));
+  os << '\n';
+  return text;
+}
+
 BenchRecorder::BenchRecorder(const BenchOptions &options, StringRef grid,
                              StringRef root) {
   bool isFile = StringRef(options.output).ends_with(".json");
@@ -240,9 +279,7 @@ llvm::Error BenchRecorder::add(json::Object row) {
           llvm::errs() << "remark: " << name << ": " << *text << '\n';
   results.getArray("rows")->push_back(std::move(row));
   if (!jsonPath.empty())
-    if (llvm::Error error = writeText(
-            jsonPath,
-            formatv("{0:2}\n", json::Value(json::Object(results))).str()))
+    if (llvm::Error error = writeText(jsonPath, textOf(results)))
       return error;
   if (!plotPath.empty())
     return writeText(plotPath, drawPlot(results));
