@@ -288,6 +288,9 @@ static llvm::Expected<bool> timeBeside(const BenchOptions &options,
   Kernels kernels(options, work.path);
   std::string plan = work.path.str().str() + "/plan.json";
   json::Value planned = planOf(options, grids, root, kernels);
+  size_t cells = planned.getAsObject()->getArray("cells")->size();
+  if (cells == 0)
+    return kernels.takeErrors();
   if (llvm::Error error =
           writeText(plan, llvm::formatv("{0}\n", planned).str()))
     return std::move(error);
@@ -302,7 +305,6 @@ static llvm::Expected<bool> timeBeside(const BenchOptions &options,
     llvm::errs() << "remark: " << listener.unavailable << '\n';
     return false;
   }
-  size_t cells = planned.getAsObject()->getArray("cells")->size();
   if (*code || listener.rows != cells)
     return llvm::joinErrors(
         kernels.takeErrors(),

@@ -3,6 +3,7 @@
 // SVG as text: panels of grouped bars, all with the same scale.
 //
 //===----------------------------------------------------------------------===//
+#include "tools/tegula/BenchPeers.h"
 #include "tools/tegula/BenchResults.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -39,6 +40,15 @@ struct Panel {
 static constexpr const char *colours[] = {"#D55E00", "#0072B2", "#56B4E9",
                                           "#009E73", "#E69F00", "#CC79A7",
                                           "#666666", "#F0E442"};
+
+/// Ours first, then known peers in the order of their table, so that one has
+/// the same colour in every picture; others share those.
+static const char *colourOf(StringRef name) {
+  std::vector<std::string> known = peerNames();
+  known.insert(known.begin(), "tegula");
+  size_t place = llvm::find(known, name) - known.begin();
+  return colours[place % std::size(colours)];
+}
 
 static constexpr int barWidth = 11, groupGap = 12, plotHeight = 150;
 static constexpr int left = 46, top = 62, titleHeight = 22, labelHeight = 20;
@@ -104,6 +114,9 @@ private:
     return std::max(barWidth * (peers.size() + 1.0), labelWidth) + groupGap;
   }
   double panelWidth() const;
+  StringRef nameOf(size_t series) const {
+    return series ? StringRef(peers[series - 1]) : "tegula";
+  }
   double y(double tflops) const { return plotHeight * (1 - tflops / largest); }
   void text(double x, double y, StringRef anchor, const llvm::Twine &words);
   void drawLegend();
@@ -137,10 +150,10 @@ void Svg::drawLegend() {
            results.getString("date").value_or("?"));
   double x = left;
   for (size_t series = 0; series <= peers.size(); ++series) {
-    StringRef name = series ? StringRef(peers[series - 1]) : "tegula";
+    StringRef name = nameOf(series);
     os << formatv("<rect x='{0:f1}' y='30' width='10' height='10' "
                   "fill='{1}'/>\n",
-                  x, colours[series % std::size(colours)]);
+                  x, colourOf(name));
     text(x + 14, 39, "start", name);
     x += 30 + 7.0 * static_cast<double>(name.size());
   }
@@ -162,10 +175,10 @@ void Svg::drawPanel(const Panel &panel) {
                     "height='{3:f1}' fill='{4}'>",
                     first + static_cast<double>(bar.series) * barWidth,
                     y(bar.tflops), barWidth - 1, plotHeight - y(bar.tflops),
-                    colours[bar.series % std::size(colours)]);
+                    colourOf(nameOf(bar.series)));
       os << formatv("<title>{0} {1}: {2:f1}</title></rect>\n",
-                    escaped(bar.series ? peers[bar.series - 1] : "tegula"),
-                    escaped(group.label), bar.tflops);
+                    escaped(nameOf(bar.series)), escaped(group.label),
+                    bar.tflops);
     }
     text(x + (groupWidth() - groupGap) / 2, plotHeight + 14, "middle",
          group.label);
