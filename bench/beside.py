@@ -123,7 +123,8 @@ def time_cell(cell, kernel, present, gpu, rules):
     problem = problems.Problem(cell, "cuda", {tensor["name"]: types.get(tensor["type"]) for tensor in kernel.signature["tensors"]})
     ours, schedule, reason = tegula_launch(kernel, problem)
     row = {"kernel": cell["kernel"], "pass": "forward", "dtype": cell["dtype"], "d": cell["d"], "mask": cell["mask"], "s": cell["s"],
-           "sizes": cell["sizes"], "tflops": None, "tensor_pipe": None, "schedule": schedule, "peers": {}}
+           "sizes": cell["sizes"], "tflops": None, "tensor_pipe": None, "schedule": schedule,
+           "compile_ms": {part: round(ms, 1) for part, ms in cell["compile_ms"].items()}, "peers": {}}
     if reason:
         row["schedule_reason"] = reason
     launches = participants_of(problem, ours, present, row)

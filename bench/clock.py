@@ -13,8 +13,8 @@ class Clock:
             self.nvml = ctypes.CDLL("libnvidia-ml.so.1")
         except OSError:
             return
-        device = ctypes.c_void_p()
-        if self.nvml.nvmlInit_v2() or self.nvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}".encode(), ctypes.byref(device)):
+        device, name = ctypes.c_void_p(), "GPU-" + str(uuid).removeprefix("GPU-")
+        if self.nvml.nvmlInit_v2() or self.nvml.nvmlDeviceGetHandleByUUID(name.encode(), ctypes.byref(device)):
             self.source = "unknown: NVML does not know the GPU"
             return
         self.device, self.source = device, "read from NVML while the launches of a block run, median without the block's first third"

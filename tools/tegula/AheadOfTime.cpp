@@ -69,7 +69,8 @@ private:
 /// Compiles the kernels of the item: the preferred one, and the direct one that
 /// stands in for it.
 static llvm::Expected<std::vector<KernelCode>>
-compileKernels(CompileRequest request, bool time) {
+compileKernels(CompileRequest request, bool time,
+               std::vector<StageTime> &times) {
   request.stopAfter = Stage::Cubin;
   Compiler compiler;
   std::vector<KernelCode> codes;
@@ -83,16 +84,20 @@ compileKernels(CompileRequest request, bool time) {
     printed = result.diagnostics;
     if (time)
       llvm::errs() << stageTimesText(result);
+    if (codes.empty())
+      times = result.times;
     codes.push_back({result.manifest, result.cubin, result.ptx});
     next = codes.size() == 1 ? fallbackRequest(*next, result) : std::nullopt;
   }
   return codes;
 }
 
-llvm::Error tegula::tool::writeAheadOfTime(CompileRequest request,
-                                           StringRef folder, bool time) {
+llvm::Expected<std::vector<StageTime>>
+tegula::tool::writeAheadOfTime(CompileRequest request, StringRef folder,
+                               bool time) {
   std::string file = request.name;
-  auto codes = compileKernels(std::move(request), time);
+  std::vector<StageTime> times;
+  auto codes = compileKernels(std::move(request), time, times);
   if (!codes)
     return codes.takeError();
   rt::Result<CSources> sources = writeCSources(*codes);
@@ -107,11 +112,13 @@ llvm::Error tegula::tool::writeAheadOfTime(CompileRequest request,
                                        {".ptx", &code.ptx},
                                        {".json", &code.manifest}})
       if (llvm::Error error = files.add(stem + extension, *contents))
-        return error;
+        return std::move(error);
   }
   if (llvm::Error error = files.add(sources->name + ".h", sources->header))
-    return error;
+    return std::move(error);
   if (llvm::Error error = files.add(sources->name + ".c", sources->source))
-    return error;
-  return files.publish();
+    return std::move(error);
+  if (llvm::Error error = files.publish())
+    return std::move(error);
+  return times;
 }

@@ -112,54 +112,65 @@ public:
       : options(options), folder(folder) {}
   ~Kernels() { llvm::consumeError(std::move(errors)); }
 
-  /// Where the cell's kernel is: the path of its files without extensions.
-  /// Nothing for one that does not compile.
-  std::optional<std::string> find(const BenchCell &cell);
+  struct Compiled {
+    /// The path of the kernel's files without extensions.
+    std::string code;
+    /// What the preferred kernel cost: from source to PTX, and of ptxas.
+    double ptxMilliseconds = 0, ptxasMilliseconds = 0;
+  };
+
+  /// The cell's kernel; nothing for one that does not compile.
+  std::optional<Compiled> find(const BenchCell &cell);
   /// What went wrong.
   llvm::Error takeErrors() { return std::move(errors); }
 
 private:
-  std::optional<std::string> compile(const BenchCell &cell,
-                                     const std::string &name);
+  llvm::Expected<Compiled> compile(const BenchCell &cell,
+                                   const std::string &name);
 
   const BenchOptions &options;
   const std::string folder;
-  std::map<std::string, std::optional<std::string>> compiled;
+  std::map<std::string, std::optional<Compiled>> compiled;
   llvm::Error errors = llvm::Error::success();
 };
 } // namespace
 
-std::optional<std::string> Kernels::find(const BenchCell &cell) {
+std::optional<Kernels::Compiled> Kernels::find(const BenchCell &cell) {
   std::string name = cell.item;
   for (const auto &[define, value] : cell.defines)
     name += "-" + define + value;
   auto [entry, isNew] = compiled.try_emplace(name);
-  if (isNew)
-    entry->second = compile(cell, name);
+  if (!isNew)
+    return entry->second;
+  llvm::errs() << "compiling " << name << '\n';
+  if (auto kernel = compile(cell, name))
+    entry->second = *kernel;
+  else
+    errors = llvm::joinErrors(std::move(errors), kernel.takeError());
   return entry->second;
 }
 
-std::optional<std::string> Kernels::compile(const BenchCell &cell,
-                                            const std::string &name) {
-  llvm::errs() << "compiling " << name << '\n';
+llvm::Expected<Kernels::Compiled> Kernels::compile(const BenchCell &cell,
+                                                   const std::string &name) {
+  auto text = readText(cell.file);
+  if (!text)
+    return text.takeError();
   CompileRequest request;
+  request.text = std::move(*text);
   request.name = cell.file;
   request.item = cell.item;
   request.schedule = options.schedule;
   for (const auto &[define, value] : cell.defines)
     request.defines.push_back({define, value});
   std::string place = folder + "/" + name;
-  llvm::Error error = [&]() -> llvm::Error {
-    auto text = readText(cell.file);
-    if (!text)
-      return text.takeError();
-    request.text = std::move(*text);
-    return writeAheadOfTime(std::move(request), place, /*time=*/false);
-  }();
-  if (!error)
-    return place + "/" + cell.item;
-  errors = llvm::joinErrors(std::move(errors), std::move(error));
-  return std::nullopt;
+  auto times = writeAheadOfTime(std::move(request), place, /*time=*/false);
+  if (!times)
+    return times.takeError();
+  Compiled kernel{place + "/" + cell.item};
+  for (const StageTime &time : *times)
+    (time.stage == Stage::Cubin ? kernel.ptxasMilliseconds
+                                : kernel.ptxMilliseconds) += time.milliseconds;
+  return kernel;
 }
 
 static json::Value planOf(const BenchOptions &options,
@@ -168,8 +179,8 @@ static json::Value planOf(const BenchOptions &options,
   json::Array cells;
   for (const BenchGrid &grid : grids)
     for (const BenchCell &cell : grid.cells) {
-      std::optional<std::string> code = kernels.find(cell);
-      if (!code)
+      std::optional<Kernels::Compiled> kernel = kernels.find(cell);
+      if (!kernel)
         continue;
       json::Object sizes, parameters;
       for (const auto &[dim, length] : cell.sizes)
@@ -178,15 +189,18 @@ static json::Value planOf(const BenchOptions &options,
         parameters[name] = llvm::cantFail(json::parse(value));
       for (const auto &[name, values] : cell.tables)
         parameters[name] = json::Array(values);
-      cells.push_back(json::Object{{"grid", grid.name},
-                                   {"kernel", cell.item},
-                                   {"mask", cell.mask},
-                                   {"dtype", cell.dtype},
-                                   {"d", cell.d},
-                                   {"s", cell.s},
-                                   {"sizes", std::move(sizes)},
-                                   {"parameters", std::move(parameters)},
-                                   {"code", *code}});
+      cells.push_back(json::Object{
+          {"grid", grid.name},
+          {"kernel", cell.item},
+          {"mask", cell.mask},
+          {"dtype", cell.dtype},
+          {"d", cell.d},
+          {"s", cell.s},
+          {"sizes", std::move(sizes)},
+          {"parameters", std::move(parameters)},
+          {"code", kernel->code},
+          {"compile_ms", json::Object{{"ptx", kernel->ptxMilliseconds},
+                                      {"ptxas", kernel->ptxasMilliseconds}}}});
     }
   json::Object paths;
   for (const auto &[name, path] : options.peerPaths)

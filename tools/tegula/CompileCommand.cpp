@@ -181,7 +181,8 @@ llvm::Error tegula::tool::runCompile(const CompileOptions &options) {
     request.startFrom = *stageByName(options.startFrom);
   request.dumpDir = options.dumpDir;
   if (*names == std::vector<std::string>{"cubin"} && isFolder(options.output))
-    return writeAheadOfTime(std::move(request), options.output, options.time);
+    return writeAheadOfTime(std::move(request), options.output, options.time)
+        .takeError();
   Artefacts artefacts(std::move(request));
   return writeAll(options, *names, artefacts);
 }
