@@ -136,8 +136,8 @@ def PingPongPass : Pass<"tegula-ping-pong", "::tegula::warp::KernelOp"> {
 def ChooseThreadsPass : Pass<"tegula-choose-threads", "::tegula::tile::KernelOp"> {
   let summary = "chooses the threads of a tile program that is no attention loop";
   let description = [{
-    Sets `schedule = #tile.program<threads = ..., ctas = ...>` on a kernel that has no schedule: the fewest threads, from 128 to 512, that hold the program's
-    largest tile in at most 16 registers each (64, then 128, for the result of a matrix op), and registers for 1024 threads of an SM where tiles are rows
+    Sets `schedule = #tile.program<threads = ..., ctas = ...>` on a kernel that has no schedule: the fewest threads, from 128 to 512, that hold the results of matrix
+    ops, all of them, in at most 128 registers each, and the program's largest other tile in 16; and registers for 1280 threads of an SM or more where tiles are rows
     and those that are loaded are small. Runs where tile sizes are known and layouts are not. Overrides: `threads`, `ctas`; a schedule that is already there is kept.
   }];
   let options = [ListOption<"overrides", "set", "std::string", "FIELD=VALUE of the schedule">];

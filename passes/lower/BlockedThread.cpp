@@ -1,6 +1,7 @@
 // Places, exchanges and shared-memory accesses of one thread under a blocked layout.
 #include "passes/lower/BlockedThread.h"
 #include "passes/lower/InlinePtx.h"
+#include "passes/lower/Shuffle.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -74,27 +75,7 @@ Value BlockedThread::bit(unsigned bit) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, masked, constant(0));
 }
 
-Value BlockedThread::exchange(Value value, unsigned bit) {
-  Type type = value.getType(), i32 = b.getI32Type();
-  unsigned width = type.getIntOrFloatBitWidth();
-  auto shuffle = [&](Value word) -> Value {
-    return NVVM::ShflOp::create(b, loc, word.getType(), constant(-1), word, constant(int64_t(1) << bit), constant(31), NVVM::ShflKind::bfly, UnitAttr());
-  };
-  if (width == 32)
-    return shuffle(value);
-  Type bits = b.getIntegerType(width);
-  Value whole = type == bits ? value : arith::BitcastOp::create(b, loc, bits, value).getResult();
-  if (width < 32) {
-    whole = arith::TruncIOp::create(b, loc, bits, shuffle(arith::ExtUIOp::create(b, loc, i32, whole)));
-  } else {
-    Value half = constant(32, 64);
-    Value low = shuffle(arith::TruncIOp::create(b, loc, i32, whole));
-    Value high = shuffle(arith::TruncIOp::create(b, loc, i32, arith::ShRUIOp::create(b, loc, whole, half)));
-    Value upper = arith::ShLIOp::create(b, loc, arith::ExtUIOp::create(b, loc, bits, high), half);
-    whole = arith::OrIOp::create(b, loc, upper, arith::ExtUIOp::create(b, loc, bits, low));
-  }
-  return type == bits ? whole : arith::BitcastOp::create(b, loc, type, whole).getResult();
-}
+Value BlockedThread::exchange(Value value, unsigned bit) { return shuffle(b, loc, value, constant(int64_t(1) << bit), NVVM::ShflKind::bfly); }
 
 void BlockedThread::meet() { ptx::barrierSync(b, loc, constant(0), constant(state.threads)); }
 

@@ -107,17 +107,3 @@ std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsig
     return hull({-(std::max(Wide(y->high), -Wide(y->low)) - 1), std::max(Wide(y->high), -Wide(y->low)) - 1});
   return x && y ? combine(op, *x, *y) : std::nullopt;
 }
-
-bool IndexRanges::fitsI32(Region &region) {
-  auto fits = [&](Value value) {
-    if (!value.getType().isInteger(64))
-      return true;
-    std::optional<IndexRange> range = of(value);
-    return range && range->fitsI32();
-  };
-  auto result = region.walk([&](Operation *op) {
-    bool isNarrow = llvm::all_of(op->getOperands(), fits) && llvm::all_of(op->getResults(), fits);
-    return isNarrow ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return !result.wasInterrupted();
-}

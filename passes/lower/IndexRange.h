@@ -1,4 +1,4 @@
-// Intervals of integer values, for deciding whether the index arithmetic of an element region fits in i32.
+// Intervals of integer values, for deciding which index arithmetic of elements fits in i32.
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"
@@ -24,8 +24,11 @@ public:
   void set(mlir::Value value, IndexRange range) { ranges[value] = range; }
   std::optional<IndexRange> of(mlir::Value value, unsigned depth = 0);
 
-  /// Whether each i64 value of the region, and each i64 value from above that it reads, fits in i32.
-  bool fitsI32(mlir::Region &region);
+  /// Whether the value's range is known and fits.
+  bool fitsI32(mlir::Value value) {
+    std::optional<IndexRange> range = of(value);
+    return range && range->fitsI32();
+  }
 
 private:
   std::optional<IndexRange> compute(mlir::Operation *op, mlir::Value value, unsigned depth);

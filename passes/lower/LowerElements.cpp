@@ -2,9 +2,11 @@
 //
 // The one idea: a value of a region has a shape, the least of: the same for all elements, one a row (2), one a column (columns / 4), one an element
 // (columns / 2). An op is emitted once in the least shape that holds its operands, so what depends on the row alone is computed twice, not 64 times.
-// Long code is emitted for a few columns at a time, as what it computes in between would not fit in registers for all of them at once.
-// Integers are i64 by meaning; where the ranges of a region's values prove it, all of them are emitted as i32.
+// Long code is emitted for a few columns at a time, as what it computes in between would not fit in registers for all of them at once. Eight lanes of a
+// warp hold elements of one column: what takes many instructions and depends on the column alone, one lane computes for all of them.
+// Integers are i64 by meaning; a value whose range fits is held as i32, and an op whose operands and results all fit works on i32.
 #include "passes/lower/LowerWarp.h"
+#include "passes/lower/Shuffle.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -25,7 +27,8 @@ public:
   /// A region of a tile at row `firstRow` and, of a fragment, column `firstColumn`. Its arguments are the elements of `inputs`, then its indices.
   RegionEmitter(ConversionPatternRewriter &b, Location loc, RankedTensorType tile, const KernelState &state, Region &region, ValueRange inputs, Value firstRow,
                 Value firstColumn)
-      : b(b), loc(loc), columns(tile.getRank() == 2 ? tile.getDimSize(1) : 0), width(columns / 2), place(state.place), region(region) {
+      : b(b), loc(loc), columns(tile.getRank() == 2 ? tile.getDimSize(1) : 0), width(columns / 2), place(state.place), region(region),
+        firstColumn(firstColumn), ranges(state.ranges) {
     unsigned number = 0;
     for (Value input : inputs) {
       bool isRows = !columns || cast<VectorType>(input.getType()).getNumElements() != columns / 2;
@@ -33,17 +36,13 @@ public:
     }
     Value row = region.getArgument(number);
     column = columns ? region.getArgument(number + 1) : Value();
-    IndexRanges ranges(state.ranges);
     auto rows = ranges.of(firstRow), cols = columns ? ranges.of(firstColumn) : IndexRange{0, 0};
     if (rows && cols) {
       ranges.set(row, {rows->low, rows->high + 63});
       if (columns)
         ranges.set(column, {cols->low, cols->high + columns - 1});
-      isNarrow = ranges.fitsI32(region);
     }
-    mapRow(row, narrowed(firstRow));
-    if (columns)
-      columnBase = arith::AddIOp::create(b, loc, narrowed(firstColumn), narrowed(place.column));
+    mapRow(row, firstRow);
   }
 
   /// The yielded value, one an element; null where the region holds an op that is not scalar code.
@@ -52,6 +51,8 @@ public:
     if (columns)
       shapes[column] = Spread::Columns;
     shapes = staticSpreads(region.front(), shapes);
+    if (failed(emitByLanes(shapes)))
+      return {};
     width = elementsAtOnce(shapes);
     Value result = width == columns / 2 ? emitAtOnce() : emitInGroups(shapes);
     if (!result)
@@ -63,6 +64,56 @@ public:
 
 private:
   Value yielded() { return region.front().getTerminator()->getOperand(0); }
+
+  /// Columns of tables and quotients, and what is computed of them: a lane computes each column whose number it has modulo 32.
+  LogicalResult emitByLanes(const DenseMap<Value, Spread> &shapes) {
+    constexpr int64_t lanes = 32;
+    if (columns == 0 || columns % lanes != 0)
+      return success();
+    llvm::SetVector<Operation *> found;
+    for (Operation &op : region.front().without_terminator()) {
+      if (shapes.lookup(op.getResult(0)) != Spread::Columns)
+        continue;
+      bool isLong = isa<tile::LookupOp, scf::ForOp, arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp, arith::RemSIOp>(op);
+      if (isLong || llvm::any_of(op.getOperands(), [&](Value operand) { return found.contains(operand.getDefiningOp()); }))
+        found.insert(&op);
+    }
+    if (found.empty())
+      return success();
+    DenseMap<Value, std::pair<Value, Spread>> before = values;
+    width = columns / lanes * 2; // so that count(Columns) is what a lane computes
+    SmallVector<Attribute> offsets;
+    for (int64_t i = 0; i < columns / lanes; ++i)
+      offsets.push_back(IntegerAttr::get(held(column), lanes * i));
+    Value lane = arith::AndIOp::create(b, loc, place.thread, constantInt(b, loc, lanes - 1));
+    setColumns(arith::AddIOp::create(b, loc, as(held(column), firstColumn), as(held(column), lane)), offsets);
+    for (Operation &op : region.front().without_terminator())
+      if (!hasRows(shapes.lookup(op.getResult(0))) && failed(emit(op)))
+        return failure();
+    for (Operation *op : found)
+      for (Value result : op->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !found.contains(user); }))
+          byLanes[result] = vector::ToElementsOp::create(b, loc, get(result, Spread::Columns)).getResults();
+    values = before;
+    emitted = std::move(found);
+    return success();
+  }
+
+  /// From the lanes that computed them, the columns of a group whose first one is number `first`.
+  void fetchColumns(int64_t first) {
+    constexpr int64_t lanes = 32;
+    Value own = as(b.getI32Type(), place.column);
+    for (auto &[value, parts] : byLanes) {
+      SmallVector<Value> elements;
+      for (int64_t i = first; i < first + count(Spread::Columns); ++i) {
+        int64_t offset = i / 2 * 8 + i % 2;
+        Value lane = arith::AddIOp::create(b, loc, own, constantInt(b, loc, offset % lanes));
+        elements.push_back(shuffle(b, loc, parts[offset / lanes], lane, NVVM::ShflKind::idx));
+      }
+      auto type = VectorType::get({count(Spread::Columns)}, elements.front().getType());
+      set(value, vector::FromElementsOp::create(b, loc, type, elements), Spread::Columns);
+    }
+  }
 
   Value emitAtOnce() {
     if (columns)
@@ -93,6 +144,7 @@ private:
     return vector::FromElementsOp::create(b, loc, VectorType::get({columns / 2}, elements.front().getType()), elements);
   }
 
+  static bool hasRows(Spread spread) { return spread == Spread::Rows || spread == Spread::Elements; }
   static bool ofColumns(Spread spread) { return spread == Spread::Columns || spread == Spread::Elements; }
 
   /// All of them, unless their code is long, reads tables, or loops, as a loop carries its values in registers.
@@ -100,7 +152,7 @@ private:
     constexpr int64_t longCode = 40;
     int64_t length = 0, most = columns / 2;
     region.walk([&](Operation *op) {
-      if (op->getNumResults() == 0 || !ofColumns(shapes.lookup(op->getResult(0))))
+      if (op->getNumResults() == 0 || !ofColumns(shapes.lookup(op->getResult(0))) || emitted.contains(op))
         return;
       ++length;
       if (isa<scf::ForOp>(op))
@@ -140,28 +192,52 @@ private:
 
   /// Row indices from `first`, the fragment's first row: two values.
   void mapRow(Value argument, Value first) {
-    Value low = arith::AddIOp::create(b, loc, first, narrowed(place.row));
-    Value high = arith::AddIOp::create(b, loc, low, constantInt(b, loc, 8, isNarrow ? 32 : 64));
-    set(argument, vector::FromElementsOp::create(b, loc, VectorType::get({2}, indexType()), ValueRange{low, high}), Spread::Rows);
+    Type type = held(argument);
+    Value low = as(type, arith::AddIOp::create(b, loc, first, place.row)); // i64 as elsewhere, so that they are one value
+    Value high = arith::AddIOp::create(b, loc, low, constantInt(b, loc, 8, type.getIntOrFloatBitWidth()));
+    set(argument, vector::FromElementsOp::create(b, loc, VectorType::get({2}, type), ValueRange{low, high}), Spread::Rows);
   }
 
-  /// The column indices of a group whose first one is number `first` of those that the thread holds.
+  /// The column indices of a group whose first one is number `first` of those that the thread holds, and what lanes know of them.
   void mapColumns(int64_t first) {
     SmallVector<Attribute> offsets;
     for (int64_t i = first; i < first + count(Spread::Columns); ++i)
-      offsets.push_back(IntegerAttr::get(indexType(), i / 2 * 8 + i % 2));
-    auto type = VectorType::get({count(Spread::Columns)}, indexType());
-    Value constants = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, offsets));
-    Value spread = vector::BroadcastOp::create(b, loc, type, columnBase);
-    set(column, arith::AddIOp::create(b, loc, spread, constants), Spread::Columns);
+      offsets.push_back(IntegerAttr::get(held(column), i / 2 * 8 + i % 2));
+    setColumns(arith::AddIOp::create(b, loc, as(held(column), firstColumn), as(held(column), place.column)), offsets);
+    fetchColumns(first);
   }
 
-  Type indexType() { return isNarrow ? b.getI32Type() : b.getI64Type(); }
-  /// The type that values of `type` are emitted in.
-  Type emitted(Type type) { return isNarrow && type.isInteger(64) ? b.getI32Type() : type; }
-  Value narrowed(Value value) { return isNarrow && value.getType().isInteger(64) ? narrowToI32(b, loc, value) : value; }
+  void setColumns(Value base, ArrayRef<Attribute> offsets) {
+    auto type = VectorType::get({count(Spread::Columns)}, held(column));
+    Value constants = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, offsets));
+    set(column, arith::AddIOp::create(b, loc, vector::BroadcastOp::create(b, loc, type, base), constants), Spread::Columns);
+  }
+
+  /// The element type that a value is held in: i32 where it fits and serves an op that works on i32.
+  Type held(Value value) {
+    bool narrow = value.getType().isInteger(64) && ranges.fitsI32(value) && llvm::any_of(value.getUsers(), [&](Operation *user) { return isNarrow(*user); });
+    return narrow ? b.getI32Type() : value.getType();
+  }
+
+  /// Whether an op works on i32.
+  bool isNarrow(Operation &op) {
+    auto fits = [&](Value value) { return !value.getType().isInteger(64) || ranges.fitsI32(value); };
+    return llvm::all_of(op.getOperands(), fits) && llvm::all_of(op.getResults(), fits);
+  }
+
+  /// An i32 or i64, or a vector of them, with elements of `type`.
+  Value as(Type type, Value value) {
+    Type now = value.getType(), wanted = type;
+    if (auto vector = dyn_cast<VectorType>(now))
+      wanted = vector.clone(type);
+    if (now == wanted)
+      return value;
+    return type.isInteger(32) ? arith::TruncIOp::create(b, loc, wanted, value).getResult() : arith::ExtSIOp::create(b, loc, wanted, value).getResult();
+  }
 
   LogicalResult emit(Operation &op) {
+    if (emitted.contains(&op))
+      return success();
     if (auto loop = dyn_cast<scf::ForOp>(op))
       return emitLoop(loop);
     if (op.getNumRegions() != 0 || op.getNumResults() != 1)
@@ -171,19 +247,24 @@ private:
       spread = join(spread, spreadOf(operand));
     if (auto lookup = dyn_cast<tile::LookupOp>(op))
       return emitLookups(lookup, spread);
-    if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && emitted(constant.getType()) != constant.getType()) {
-      set(op.getResult(0), constantInt(b, loc, cast<IntegerAttr>(constant.getValue()).getInt()), Spread::Uniform);
+    Value result = op.getResult(0);
+    if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && held(result) != result.getType()) {
+      set(result, constantInt(b, loc, cast<IntegerAttr>(constant.getValue()).getInt()), Spread::Uniform);
       return success();
     }
-    if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op) && emitted(op.getResult(0).getType()) == emitted(op.getOperand(0).getType())) {
-      set(op.getResult(0), get(op.getOperand(0), spread), spread); // the range has been proved to fit
+    if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op) && isNarrow(op) && held(result) == held(op.getOperand(0))) {
+      set(result, get(op.getOperand(0), spread), spread); // the range has been proved to fit
       return success();
     }
+    bool narrow = isNarrow(op);
     SmallVector<Value> operands;
     for (Value operand : op.getOperands())
-      operands.push_back(isa<MemRefType>(operand.getType()) ? operand : get(operand, spread));
-    OperationState state(op.getLoc(), op.getName(), operands, {shaped(emitted(op.getResult(0).getType()), spread)}, op.getAttrs());
-    set(op.getResult(0), b.create(state)->getResult(0), spread);
+      operands.push_back(get(operand, spread, /*whole=*/!narrow));
+    bool extends = isa<arith::ExtSIOp, arith::ExtUIOp>(op);
+    Type type = narrow && extends ? held(result) : narrow && result.getType().isInteger(64) ? b.getI32Type() : result.getType();
+    OperationState state(op.getLoc(), op.getName(), operands, {shaped(type, spread)}, op.getAttrs());
+    Value made = b.create(state)->getResult(0);
+    set(result, type == held(result) ? made : as(held(result), made), spread);
     return success();
   }
 
@@ -195,23 +276,24 @@ private:
     SmallVector<Spread> shapes = carriedSpreads(loop);
     SmallVector<Value> inits;
     for (auto [init, shape] : llvm::zip(loop.getInits(), shapes))
-      inits.push_back(get(init, shape));
+      inits.push_back(get(init, shape, /*whole=*/true));
+    bool narrow = llvm::all_of(bounds, [&](Value bound) { return ranges.fitsI32(bound); }) && ranges.fitsI32(loop.getInductionVar());
     for (Value &bound : bounds)
-      bound = get(bound, Spread::Uniform);
+      bound = get(bound, Spread::Uniform, /*whole=*/!narrow);
     auto result = scf::ForOp::create(b, loc, bounds[0], bounds[1], bounds[2], inits);
     OpBuilder::InsertionGuard guard(b);
     Block *body = result.getBody();
     if (!body->empty())
       b.eraseOp(body->getTerminator());
     b.setInsertionPointToEnd(body);
-    set(loop.getInductionVar(), result.getInductionVar(), Spread::Uniform);
+    set(loop.getInductionVar(), as(held(loop.getInductionVar()), result.getInductionVar()), Spread::Uniform);
     for (auto [argument, value, shape] : llvm::zip(loop.getRegionIterArgs(), result.getRegionIterArgs(), shapes))
       set(argument, value, shape);
     if (failed(emit(*loop.getBody())))
       return failure();
     SmallVector<Value> next;
     for (auto [value, shape] : llvm::zip(loop.getBody()->getTerminator()->getOperands(), shapes))
-      next.push_back(get(value, shape));
+      next.push_back(get(value, shape, /*whole=*/true));
     scf::YieldOp::create(b, loc, next);
     for (auto [old, value, shape] : llvm::zip(loop.getResults(), result.getResults(), shapes))
       set(old, value, shape);
@@ -239,7 +321,7 @@ private:
   LogicalResult emitLookups(tile::LookupOp op, Spread spread) {
     SmallVector<SmallVector<Value>> indices;
     for (Value index : op.getIndices()) {
-      Value value = get(index, spread);
+      Value value = get(index, spread, /*whole=*/spread == Spread::Uniform);
       SmallVector<Value> each{value};
       if (spread != Spread::Uniform)
         each = llvm::to_vector_of<Value>(vector::ToElementsOp::create(b, loc, value).getResults());
@@ -277,15 +359,17 @@ private:
 
   void set(Value value, Value emitted, Spread spread) { values[value] = {emitted, spread}; }
 
-  /// A value in at least the shape `wanted`.
-  Value get(Value value, Spread wanted) {
+  /// A value in at least the shape `wanted`, in the type that it is held in, or its own.
+  Value get(Value value, Spread wanted, bool whole = false) {
     auto it = values.find(value);
-    auto [now, spread] = it == values.end() ? std::pair(narrowed(value), Spread::Uniform) : it->second;
+    auto [now, spread] = it == values.end() ? std::pair(value, Spread::Uniform) : it->second;
+    Type type = whole ? value.getType() : held(value);
+    if (type.isInteger(32) || type.isInteger(64))
+      now = as(type, now);
     if (spread == wanted)
       return now;
-    auto type = cast<VectorType>(shaped(emitted(value.getType()), wanted));
     if (spread == Spread::Uniform)
-      return vector::BroadcastOp::create(b, loc, type, now);
+      return vector::BroadcastOp::create(b, loc, cast<VectorType>(shaped(type, wanted)), now);
     SmallVector<int64_t> from;
     for (int64_t i = 0; i < count(wanted); ++i)
       from.push_back(spread == Spread::Rows ? i / 2 % 2 : i / 4 * 2 + i % 2);
@@ -298,8 +382,10 @@ private:
   int64_t width;   ///< how many elements are emitted at once
   const ThreadPlace &place;
   Region &region;
-  Value column, columnBase; ///< the index argument, and the first column that the thread holds
-  bool isNarrow = false;
+  Value column, firstColumn; ///< the index argument, and the tile's first
+  IndexRanges ranges;
+  llvm::SetVector<Operation *> emitted;                    ///< by lanes
+  llvm::MapVector<Value, SmallVector<Value>> byLanes;      ///< what of theirs is read, a lane's columns
   DenseMap<Value, std::pair<Value, Spread>> values;
 };
 
@@ -338,14 +424,20 @@ struct ConvertLookup : OpConversionPattern<tile::LookupOp> {
   LogicalResult matchAndRewrite(tile::LookupOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     MemoryParts memory(adaptor.getTable());
-    Value zero = constantInt(rewriter, loc, 0, 64), one = constantInt(rewriter, loc, 1, 64), empty;
+    Value one = constantInt(rewriter, loc, 1, 64), empty;
     SmallVector<Value> indices;
     for (auto [parts, extent] : llvm::zip(adaptor.getIndices(), memory.extents)) {
-      Value last = arith::SubIOp::create(rewriter, loc, extent, one);
-      Value low = arith::MaxSIOp::create(rewriter, loc, arith::MinSIOp::create(rewriter, loc, parts.front(), last), zero);
-      Value none = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sle, extent, zero);
+      Value last = arith::SubIOp::create(rewriter, loc, extent, one), index = parts.front();
+      auto wide = index.getDefiningOp<arith::ExtSIOp>();
+      if (wide && wide.getIn().getType().isInteger(32)) // extents fit in i32, too
+        index = wide.getIn(), last = narrowToI32(rewriter, loc, last);
+      Value zero = constantInt(rewriter, loc, 0, index.getType().getIntOrFloatBitWidth());
+      index = arith::MaxSIOp::create(rewriter, loc, arith::MinSIOp::create(rewriter, loc, index, last), zero);
+      if (wide && !index.getType().isInteger(64))
+        index = arith::ExtUIOp::create(rewriter, loc, rewriter.getI64Type(), index);
+      Value none = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::sle, extent, constantInt(rewriter, loc, 0, 64));
       empty = empty ? arith::OrIOp::create(rewriter, loc, empty, none).getResult() : none;
-      indices.push_back(low);
+      indices.push_back(index);
     }
     Type element = op.getResult().getType(), stored = element.isInteger(1) ? rewriter.getI8Type() : element;
     Value address = indices.empty() ? memory.pointer : elementAddress(rewriter, loc, stored, memory.pointer, indices, memory.strides);

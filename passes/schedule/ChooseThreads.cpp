@@ -65,20 +65,43 @@ private:
            llvm::all_of(op->getOperands(), [](Value operand) { return operand.getDefiningOp() && isIndexCode(operand.getDefiningOp()); });
   }
 
+  /// The results of matrix ops may fill half of a thread's registers: few threads read less of the operands for each product. Elementwise code of results
+  /// and what is repeated along them takes their place.
   int64_t chooseThreads() {
-    int64_t threads = 128;
-    llvm::DenseSet<Type> products; // the results of matrix ops, and what loops carry of them
-    getOperation()->walk([&](tile::DotOp dot) { products.insert(dot.getType()); });
+    int64_t threads = 128, results = 0;
+    auto holdAtMost = [&](int64_t most, int64_t words) {
+      while (threads < 512 && words > most * threads)
+        threads *= 2;
+    };
+    llvm::DenseSet<Type> types;
+    getOperation()->walk([&](tile::DotOp dot) {
+      types.insert(dot.getType());
+      results += words(dot.getType());
+    });
+    holdAtMost(128, results);
+    llvm::DenseSet<Value> derived;
+    auto isProduct = [&](Value value) {
+      Operation *op = value.getDefiningOp(); // or what a loop or branch carries
+      return derived.contains(value) || (types.contains(value.getType()) && (!op || op->getNumRegions() > 0 || isa<tile::DotOp>(op)));
+    };
     getOperation()->walk([&](Operation *op) {
-      for (Type type : op->getResultTypes())
-        if (auto tile = dyn_cast<RankedTensorType>(type); tile && !isIndexCode(op) && !feedsProducts(op))
-          while (threads < 512 && words(tile) > (!products.contains(tile) ? 16 : threads < 256 ? 64 : 128) * threads)
-            threads *= 2;
+      auto isFree = [](Value operand) {
+        Operation *maker = operand.getDefiningOp();
+        return !isa<RankedTensorType>(operand.getType()) || (maker && (isa<tile::BroadcastOp>(maker) || isIndexCode(maker)));
+      };
+      bool isDerived = op->hasTrait<OpTrait::Elementwise>() && llvm::any_of(op->getOperands(), isProduct) &&
+                       llvm::all_of(op->getOperands(), [&](Value operand) { return isProduct(operand) || isFree(operand); });
+      for (Value result : op->getResults()) {
+        if (isDerived)
+          derived.insert(result);
+        if (auto tile = dyn_cast<RankedTensorType>(result.getType()); tile && !isFree(result) && !feedsProducts(op) && !isProduct(result))
+          holdAtMost(16, words(tile));
+      }
     });
     return threads;
   }
 
-  /// Room for 1024 threads where tiles are rows and take few registers: while memory holds up one CTA, another one works.
+  /// Room for 1280 threads or more where tiles are rows and take few registers: while memory holds up one CTA, another one works.
   int64_t chooseCtas(int64_t threads) {
     int64_t loaded = 0;
     bool onlyRows = true;
@@ -89,7 +112,7 @@ private:
       if (isa<tile::LoadOp, tile::GatherOp>(op))
         loaded += words(cast<RankedTensorType>(op->getResult(0).getType()));
     });
-    return onlyRows && loaded <= 24 * threads ? std::max<int64_t>(1, 1024 / threads) : 1;
+    return onlyRows && loaded <= 24 * threads ? std::min<int64_t>(llvm::divideCeil(1280, threads), 1536 / threads) : 1;
   }
 
   void fail(const Twine &message) {

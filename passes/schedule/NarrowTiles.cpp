@@ -26,12 +26,12 @@ bool isWideTile(Value value) {
 
 struct NarrowTilesPass : tegula::impl::NarrowTilesPassBase<NarrowTilesPass> {
   void runOnOperation() override {
-    IndexRanges ranges(knownRanges());
-    this->ranges = &ranges;
+    IndexRanges known(knownRanges());
+    ranges = &known;
     narrow.clear();
     getOperation()->walk([&](Operation *op) {
       bool reads = isa<arith::CmpIOp, arith::SIToFPOp>(op) || (isa<arith::TruncIOp>(op) && getElementTypeOrSelf(op->getResult(0)).isInteger(32));
-      if (!reads || !llvm::all_of(op->getOperands(), [&](Value operand) { return isWideTile(operand) && fits(operand); }))
+      if (!reads || !llvm::all_of(op->getOperands(), [&](Value operand) { return isWideTile(operand) && ranges->fitsI32(operand); }))
         return;
       ++narrowed;
       if (isa<arith::TruncIOp>(op))
@@ -60,11 +60,6 @@ private:
       }
     });
     return known;
-  }
-
-  bool fits(Value value) {
-    std::optional<IndexRange> range = ranges->of(value);
-    return range && range->fitsI32();
   }
 
   /// The i32 tile of the same numbers as a tile that fits: by the same code where its operands fit, too.
@@ -104,7 +99,7 @@ private:
                       arith::CeilDivSIOp, arith::RemSIOp, arith::SelectOp>(op);
     SmallVector<Value> operands;
     for (Value operand : op->getOperands()) {
-      if (isWideTile(operand) && !fits(operand))
+      if (isWideTile(operand) && !ranges->fitsI32(operand))
         isSame = false;
       operands.push_back(isSame && isWideTile(operand) ? narrowOf(operand) : operand);
     }

@@ -46,7 +46,7 @@ warp.kernel @narrow(%l: memref<?x16xi1, strided<[?, ?]>> {tile.name = "l", tile.
   warp.return
 }
 
-// A product of two indices may pass 31 bits: the whole region stays in i64.
+// A product of two indices may pass 31 bits and is one of i64; the column, which a lookup wants as i32, is extended.
 // CHECK-LABEL: llvm.func @wide
 // CHECK-SAME: %[[TABLE:[^ ]+]]: !llvm.ptr<1> {tegula.argument = {kind = "pointer", tensor = "table"}}, %[[STRIDE:[^ ]+]]: i64
 warp.kernel @wide(%s: memref<?x16xf32, strided<[?, ?]>> {tile.name = "s", tile.dims = ["M", 16], tile.role = "out"},
@@ -58,13 +58,16 @@ warp.kernel @wide(%s: memref<?x16xf32, strided<[?, ?]>> {tile.name = "s", tile.d
       %x = arith.constant dense<1.0> : tensor<64x16xf32, #warp.fragment>
       warp.for_tiles %t of %M {
         %block = arith.remsi %t, %M : i64
+        // CHECK: arith.extsi %{{.*}} : vector<4xi32> to vector<4xi64>
         // CHECK: arith.muli %{{.*}}, %{{.*}} : vector<8xi64>
         // A lookup of the column alone is 4 loads. Its index is clamped; an empty table's place is taken by a zero.
         // CHECK: vector.to_elements
         // CHECK: %[[LAST:.*]] = arith.subi %[[EXTENT:.*]], %{{.*}} : i64
-        // CHECK-NEXT: %[[LOW:.*]] = arith.minsi %{{.*}}, %[[LAST]]
-        // CHECK-NEXT: %[[AT:.*]] = arith.maxsi %[[LOW]], %{{.*}}
-        // CHECK-NEXT: %[[EMPTY:.*]] = arith.cmpi sle, %[[EXTENT]], %{{.*}}
+        // CHECK-NEXT: %[[LAST32:.*]] = arith.trunci %[[LAST]]
+        // CHECK: %[[LOW:.*]] = arith.minsi %{{.*}}, %[[LAST32]] : i32
+        // CHECK-NEXT: %[[AT32:.*]] = arith.maxsi %[[LOW]], %{{.*}} : i32
+        // CHECK-NEXT: %[[AT:.*]] = arith.extui %[[AT32]] : i32 to i64
+        // CHECK: %[[EMPTY:.*]] = arith.cmpi sle, %[[EXTENT]], %{{.*}}
         // CHECK-NEXT: %[[OFFSET:.*]] = arith.muli %[[AT]], %[[STRIDE]]
         // CHECK-NEXT: %[[PLACE:.*]] = llvm.getelementptr %[[TABLE]][%[[OFFSET]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
         // CHECK-NEXT: %[[NULL:.*]] = llvm.mlir.addressof @tegula_zero : !llvm.ptr<1>
