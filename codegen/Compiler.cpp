@@ -151,10 +151,14 @@ struct Compiler::Run {
   }
 
   /// 0 for machine code as it should be; serialised matrix ops are worse than any spill.
-  static uint64_t slowness(const PtxasFacts &facts) {
+  uint64_t slowness(const PtxasFacts &facts) const {
     bool serialised = llvm::any_of(facts.notes, [](const PtxasNote &note) { return note.serialises; });
-    return (uint64_t(serialised) << 32) + facts.spillStores;
+    return (uint64_t(serialised) << 32) + std::max<int64_t>(0, int64_t(facts.spillStores) - bytesOutsideLoop());
   }
+
+  /// What a thread may spill once a tile: a schedule with a fixed reference fills the registers in its block loop exactly, and what lives across it, for stores and for the
+  /// rows that are computed again, goes to memory around it.
+  int64_t bytesOutsideLoop() const { return chosen && chosen.getSoftmax() == tile::SoftmaxForm::Fixed ? 128 : 0; }
 
   bool knownTarget() {
     std::string message;
@@ -309,7 +313,7 @@ struct Compiler::Run {
     StringRef severity = chosenFreely ? "warning: " : "remark: ";
     for (const PtxasNote &note : facts.notes)
       stream << (note.serialises ? severity : "remark: ") << "ptxas: " << note.text << "\n";
-    if (facts.spillStores)
+    if (facts.spillStores > bytesOutsideLoop())
       stream << severity << "the kernel spills " << facts.spillStores << " bytes of registers"
              << (chosenFreely && problem ? " under every schedule that was tried" : "") << "\n";
     return true;

@@ -173,8 +173,9 @@ void KernelPrinter::printSchedule() {
        << ", q_stages = " << schedule.getQStages()
        << ", producer_registers = " << schedule.getProducerRegisters()
        << ", consumer_registers = " << schedule.getConsumerRegisters()
-       << ", ping_pong = " << (schedule.getPingPong() ? "true" : "false");
-  os << ", rescale_threshold = " << schedule.getRescaleThreshold() << " }\n";
+       << ", ping_pong = " << (schedule.getPingPong() ? "true" : "false")
+       << ", tiles = " << stringifyTileOrder(schedule.getTiles());
+  os << ", softmax = " << stringifySoftmaxForm(schedule.getSoftmax()) << " }\n";
 }
 
 LogicalResult KernelPrinter::run() {

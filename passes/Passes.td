@@ -60,6 +60,19 @@ def FoldScalePass : Pass<"tegula-fold-scale", "::tegula::tile::KernelOp"> {
   let statistics = [Statistic<"folded", "factors-folded", "factors folded">];
 }
 
+def FixReferencePass : Pass<"tegula-fix-reference", "::mlir::ModuleOp"> {
+  let summary = "takes the weights of a row relative to the max over its first block of keys";
+  let description = [{
+    Under `softmax = fixed`, an attention loop keeps no running max and rescales nothing: a block costs one multiply-add, one exponential and one addition an element. Any reference gives the same output while
+    sums stay in the range of f32, so a row is checked once, at its end: `2^-60 < sum < 2^100` and a finite accumulator, or a sum of 0. Where a row fails, the whole
+    program is run again for its block of rows, as it came in, under the direct schedule: it becomes a second `tile.kernel`, named by the `tile.redo` that guards the stores.
+    Only where scores are a product and nothing more, operands are not f16 (weights could overflow), each row sees a prefix of the keys (so what the first block hides, all blocks
+    hide), and outputs are floats; else the schedule becomes `softmax = threshold`. Runs before masks are bounded, on programs written by hand like on decomposed ones.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"fixed", "references-fixed", "loops whose reference was fixed">];
+}
+
 //===-- mask (on tile programs) -------------------------------------------------------------------===//
 
 def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {
@@ -109,6 +122,18 @@ def AssignLayoutsPass : Pass<"tegula-assign-layouts", "::tegula::tile::KernelOp"
   }];
   let dependentDialects = ["::tegula::warp::WarpDialect"];
   let statistics = [Statistic<"fragments", "fragments", "values that became fragments">];
+}
+
+def DeferSumsPass : Pass<"tegula-defer-sums", "::tegula::tile::KernelOp"> {
+  let summary = "adds the lanes' parts of a row sum once, behind the loop that accumulates it";
+  let description = [{
+    A row sum that a block loop carries, and that its body only multiplies by row values and adds row sums to, is carried as one part a lane. So the softmax's normaliser costs no
+    shuffle in the loop. Runs on fragments, where lanes exist.
+
+    Example: `%l1 = arith.addf (arith.mulf %l, %alpha), (tile.reduce add %P)`, carried as `%l`, becomes the same with `warp.partial_sum %P`; behind the loop stands `warp.complete_sum`.
+  }];
+  let dependentDialects = ["::tegula::warp::WarpDialect"];
+  let statistics = [Statistic<"deferred", "sums-deferred", "row sums completed behind their loop">];
 }
 
 def PartitionRolesPass : Pass<"tegula-partition-roles", "::mlir::ModuleOp"> {

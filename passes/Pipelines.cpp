@@ -41,6 +41,7 @@ void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options
   // One form of the same scalar code, wherever it comes from.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
+  pm.addPass(createFixReferencePass());
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   kernel.addPass(createBoundMasksPass());
   kernel.addPass(createRotateLoopPass());
@@ -59,6 +60,7 @@ void tegula::buildWarpPipeline(OpPassManager &pm, const PipelineOptions &options
   pm.addNestedPass<tile::KernelOp>(createNarrowTilesPass());
   pm.addPass(createSingleRolePass());
   pm.addNestedPass<tile::KernelOp>(createAssignLayoutsPass());
+  pm.addNestedPass<tile::KernelOp>(createDeferSumsPass());
   pm.addPass(createPartitionRolesPass());
   pm.addNestedPass<warp::KernelOp>(createPingPongPass());
   pm.addPass(createCSEPass());

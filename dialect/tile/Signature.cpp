@@ -66,7 +66,7 @@ DictionaryAttr tegula::tile::describeSchedule(ScheduleAttr schedule) {
   add("block_n", schedule.getBlockN());
   if (schedule.getForm() != Form::Sequential) {
     add("consumers", schedule.getConsumers());
-    add("rescale_threshold", schedule.getRescaleThreshold());
+    fields.append("softmax", b.getStringAttr(stringifySoftmaxForm(schedule.getSoftmax())));
   }
   if (schedule.getForm() == Form::Pipelined) {
     add("stages", schedule.getStages());
@@ -74,6 +74,7 @@ DictionaryAttr tegula::tile::describeSchedule(ScheduleAttr schedule) {
     add("producer_registers", schedule.getProducerRegisters());
     add("consumer_registers", schedule.getConsumerRegisters());
     fields.append("ping_pong", b.getBoolAttr(schedule.getPingPong()));
+    fields.append("tiles", b.getStringAttr(stringifyTileOrder(schedule.getTiles())));
   }
   return fields.getDictionary(b.getContext());
 }

@@ -31,15 +31,16 @@ void TileDialect::initialize() {
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, Form form, int64_t blockM, int64_t blockN,
                                    int64_t consumers, int64_t stages, int64_t qStages, int64_t producerRegisters,
-                                   int64_t consumerRegisters, bool pingPong, int64_t rescaleThreshold) {
+                                   int64_t consumerRegisters, bool pingPong, SoftmaxForm softmax, TileOrder tiles) {
   auto within = [&](StringRef field, int64_t value, int64_t lo, int64_t hi, int64_t step) -> LogicalResult {
     if (value >= lo && value <= hi && value % step == 0)
       return success();
     return emitError() << "expected " << field << " from " << lo << " to " << hi << " in steps of " << step << ", but got " << value;
   };
-  // Weights stay below 2^15, inside f16.
-  if (failed(within("rescale_threshold", rescaleThreshold, 0, 15, 1)))
-    return failure();
+  if (form != Form::Pipelined && softmax == SoftmaxForm::Fixed)
+    return emitError() << "expected softmax = online or threshold under form = " << stringifyForm(form) << ", but got fixed";
+  if (form != Form::Pipelined && tiles != TileOrder::Stride)
+    return emitError() << "expected tiles = stride under form = " << stringifyForm(form) << ", but got " << stringifyTileOrder(tiles);
   if (form == Form::Sequential)
     return success(succeeded(within("block_m", blockM, 1, 1024, 1)) && succeeded(within("block_n", blockN, 1, 1024, 1)));
   if (failed(within("consumers", consumers, 1, 4, 1)) || failed(within("block_n", blockN, 16, 256, 16)) ||

@@ -27,6 +27,16 @@ def Tile_Form : I32EnumAttr<"Form", "how a tile program is mapped to the machine
   let cppNamespace = "::tegula::tile";
 }
 
+def Tile_SoftmaxForm : I32EnumAttr<"SoftmaxForm", "what the weights of a row are relative to", [
+    I32EnumAttrCase<"Online", 0, "online">, I32EnumAttrCase<"Threshold", 1, "threshold">, I32EnumAttrCase<"Fixed", 2, "fixed">]> {
+  let cppNamespace = "::tegula::tile";
+}
+
+def Tile_TileOrder : I32EnumAttr<"TileOrder", "which tiles a CTA computes, and when", [
+    I32EnumAttrCase<"Stride", 0, "stride">, I32EnumAttrCase<"Counter", 1, "counter">, I32EnumAttrCase<"LongestFirst", 2, "longest_first">]> {
+  let cppNamespace = "::tegula::tile";
+}
+
 def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "an associative combination of tile elements", [
     I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">, I32EnumAttrCase<"Maximum", 2, "maximum">,
     I32EnumAttrCase<"Minimum", 3, "minimum">, I32EnumAttrCase<"Argmax", 4, "argmax">, I32EnumAttrCase<"And", 5, "and">,
@@ -39,6 +49,10 @@ def Tile_ReduceKindAttr : EnumAttr<TileDialect, Tile_ReduceKind, "reduce_kind">;
 def Tile_Reduction : I32EnumAttr<"Reduction", "how the weights of a row become its output", [
     I32EnumAttrCase<"Softmax", 0, "softmax">, I32EnumAttrCase<"Sum", 1, "sum">, I32EnumAttrCase<"Mean", 2, "mean">]> {
   let cppNamespace = "::tegula::tile";
+}
+
+def Tile_TileOrderParameter : EnumParameter<Tile_TileOrder> {
+  let defaultValue = "::tegula::tile::TileOrder::Stride";
 }
 
 def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
@@ -57,16 +71,17 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
     | `q_stages` | depth of the query ring; for `direct`, 1: registers hold the query tile, 0: each block of keys reads it from memory again |
     | `producer_registers`, `consumer_registers` | `setmaxnreg` of each role; 0 leaves the launch's count |
     | `ping_pong` | consumers take turns at issuing matrix ops |
-    | `rescale_threshold` | the accumulator is rescaled only where a row's max grew by more than this in log2; 0: in every block |
+    | `softmax` | the reference of a row's weights: `online`, the running max; `threshold`, a max that is renewed only where it grew by more than 8 in log2; `fixed`, the max over the first block, with a check at the end and the row computed again where it fails |
+    | `tiles` | `stride`: CTA c takes tiles c, c + grid, ...; `counter`: the next one of a counter that CTAs share; `longest_first`: the same, from the last row block to the first, heads that fit in L2 together |
 
     Legal (checked by the attribute's verifier, which knows no target): for `sequential`, any blocks from 1 to 1024; else `block_m = 64 * consumers`; `block_n` a multiple of 16 from 16
     to 256; 1 to 4 consumers; `stages` from 1 to 8; `q_stages` from 1 to 4, for `direct` 0 or 1; register counts multiples of 8 up to 256. What a target can hold is checked by the pass.
 
-    Example: `#tile.schedule<form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, rescale_threshold = 8>`
+    Example: `#tile.schedule<form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = threshold>`
   }];
   let parameters = (ins
     EnumParameter<Tile_Form>:$form, "int64_t":$block_m, "int64_t":$block_n, "int64_t":$consumers, "int64_t":$stages,
-    "int64_t":$q_stages, "int64_t":$producer_registers, "int64_t":$consumer_registers, "bool":$ping_pong, "int64_t":$rescale_threshold);
+    "int64_t":$q_stages, "int64_t":$producer_registers, "int64_t":$consumer_registers, "bool":$ping_pong, EnumParameter<Tile_SoftmaxForm>:$softmax, Tile_TileOrderParameter:$tiles);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

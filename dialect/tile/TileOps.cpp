@@ -453,7 +453,33 @@ static LogicalResult verifyState(Operation *op, RankedTensorType tile, RankedTen
   return success();
 }
 
-LogicalResult OnlineSoftmaxOp::verify() { return verifyState(*this, getScores().getType(), getMax().getType(), getScale()); }
+LogicalResult OnlineSoftmaxOp::verify() {
+  if (getFixed() && getThreshold())
+    return emitOpError("constraint 3: `threshold` and `fixed` exclude each other");
+  if (getContinued() && !getFixed())
+    return emitOpError("constraint 3: `continued` needs `fixed`");
+  return verifyState(*this, getScores().getType(), getMax().getType(), getScale());
+}
+
+LogicalResult RedoOp::verify() {
+  bool hasStore = false;
+  for (Operation &op : getStores().front().without_terminator()) {
+    auto store = dyn_cast<StoreOp>(op);
+    auto element = store ? dyn_cast<FloatType>(store.getTile().getType().getElementType()) : FloatType();
+    if (store ? !element || element.getWidth() > 32 : !isMemoryEffectFree(&op))
+      return emitOpError("constraint 1: expected stores of 16- or 32-bit floats, and scalar code, but got ") << op.getName();
+    hasStore |= store != nullptr;
+  }
+  if (!hasStore)
+    return emitOpError("constraint 1: expected at least one store");
+  auto kernel = dyn_cast<KernelOp>((*this)->getParentOp());
+  if (!kernel)
+    return emitOpError("constraint 3: expected to stand at the top of a kernel");
+  auto program = dyn_cast_or_null<KernelOp>(SymbolTable::lookupNearestSymbolFrom(kernel->getParentOp(), getProgramAttr()));
+  if (!program || program.getFunctionType() != kernel.getFunctionType())
+    return emitOpError("constraint 2: expected `") << getProgram() << "` to be a tile.kernel of the same type";
+  return success();
+}
 LogicalResult MergeOp::verify() { return verifyState(*this, getAcc().getType(), getMax().getType(), getScale()); }
 LogicalResult FinishOp::verify() { return verifyState(*this, getAcc().getType(), getMax().getType(), getScale()); }
 

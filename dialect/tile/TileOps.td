@@ -548,16 +548,21 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure, AllTypesMatch<["scor
     The difference is taken before the product, so the largest score has weight exactly 1 however large it is. The state starts as (-inf, 0).
     With `threshold` t > 0, new_max = max where the max would grow by no more than t in units of log2, so that few blocks rescale: weights stay below 2^t, and
     output and lse are the same, as they depend on no particular reference.
-    Constraints: 1. scores have rank 2, the state has one entry a row and the scores' element type. 2. `scale` > 0 and finite.
+    With `fixed`, new_max = max unless that is -inf, then the block's own max, or 0 where the block hides all: later blocks need no max and no rescale (it is 1). Weights may then leave
+    the range of floats: `tile.redo` guards the result. With `continued`, `max` is known to be finite, so that the block's max is not computed. The weights are exp2 of
+    one fused multiply-add there, of scores that stay within the check's range.
+    Constraints: 1. scores have rank 2, the state has one entry a row and the scores' element type. 2. `scale` > 0 and finite. 3. `threshold` and `fixed` exclude each other;
+    `continued` needs `fixed`.
 
     ```mlir
     %P, %m1, %l1, %a = tile.online_softmax %S, %m, %l scale 1.250000e-01 : tensor<128x64xf32>, tensor<128xf32>
     ```
     Lowers, by `tegula-expand-softmax`, to reductions and elementwise code.
   }];
-  let arguments = (ins Tile_FloatTile:$scores, Tile_FloatTile:$max, Tile_FloatTile:$sum, F64Attr:$scale, DefaultValuedAttr<I64Attr, "0">:$threshold);
+  let arguments = (ins Tile_FloatTile:$scores, Tile_FloatTile:$max, Tile_FloatTile:$sum, F64Attr:$scale, DefaultValuedAttr<I64Attr, "0">:$threshold,
+                       UnitAttr:$fixed, UnitAttr:$continued);
   let results = (outs Tile_FloatTile:$weights, Tile_FloatTile:$new_max, Tile_FloatTile:$new_sum, Tile_FloatTile:$rescale);
-  let assemblyFormat = "$scores `,` $max `,` $sum `scale` $scale (`threshold` $threshold^)? attr-dict `:` type($scores) `,` type($max)";
+  let assemblyFormat = "$scores `,` $max `,` $sum `scale` $scale (`threshold` $threshold^)? (`fixed` $fixed^)? (`continued` $continued^)? attr-dict `:` type($scores) `,` type($max)";
   let hasVerifier = 1;
 }
 
@@ -576,6 +581,23 @@ def Tile_ScaleRowsOp : Tile_Op<"scale_rows", [Pure, AllTypesMatch<["tile", "resu
   let assemblyFormat = "$tile `,` $factors attr-dict `:` type($tile) `,` type($factors)";
   let hasVerifier = 1;
   let hasFolder = 1;
+}
+
+def Tile_RedoOp : Tile_Op<"redo", [SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
+  let summary = "stores a tile's results unless a row fails its check; then another program computes the rows";
+  let description = [{
+    The region holds the stores of the kernel. Where every row of `valid` holds they take place; else nothing is stored, and the rows are computed again by `program`, a
+    `tile.kernel` of the same arguments and row blocks beside this one. A mapping may decide for parts of the tile's rows on their own.
+    Constraints: 1. the region holds stores of 16- or 32-bit floats, at least one, and scalar code for their indices. 2. `program` names a `tile.kernel` of the same type. 3. it stands at the top of a kernel.
+
+        tile.redo unless %valid by @again : tensor<128xi1> { tile.store %O, %o[%b, %h, %m0, %zero] axes [2, 3] : ... }
+
+    Lowers to a branch that marks an element of an output, and a loop behind the tile loop that finds marks.
+  }];
+  let arguments = (ins Tile_BoolTile:$valid, FlatSymbolRefAttr:$program);
+  let regions = (region SizedRegion<1>:$stores);
+  let assemblyFormat = "`unless` $valid `by` $program attr-dict `:` type($valid) $stores";
+  let hasVerifier = 1;
 }
 
 def Tile_MergeOp : Tile_Op<"merge", [Pure, AllTypesMatch<["max_a", "max_b", "sum_a", "sum_b", "max", "sum"]>,

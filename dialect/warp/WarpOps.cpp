@@ -96,6 +96,9 @@ LogicalResult ForTilesOp::verify() {
       TypeRange(block.getArgumentTypes()).drop_front() != getInits().getTypes() || getResultTypes() != getInits().getTypes() ||
       block.getTerminator()->getOperandTypes() != getInits().getTypes())
     return emitOpError("constraint 1: expected a body that takes an i64 and the carried types and yields ") << getInits().getTypes();
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  if (getDynamic() && (!kernel || !llvm::hasSingleElement(kernel.getBody().front().getOps<QueueOp>())))
+    return emitOpError("constraint 2: `dynamic` needs a `warp.queue` in its kernel");
   return success();
 }
 
@@ -161,6 +164,48 @@ LogicalResult GlobalOp::verify() {
     return emitOpError("constraint 2: expected two distinct axes of ") << memory << ", but got [" << axes << "]";
   if (memory.getElementType() != tile.getElementType())
     return emitOpError("constraint 3: expected equal element types, but got ") << memory.getElementType() << " and " << tile.getElementType();
+  return success();
+}
+
+LogicalResult VoteOp::verify() {
+  auto rows = dyn_cast<RankedTensorType>(getFlag().getType());
+  if (rows && (!rows.getElementType().isInteger(1) || !isa_and_nonnull<RowsAttr>(rows.getEncoding())))
+    return emitOpError("constraint 1: expected an i1 or rows of i1, but got ") << rows;
+  return success();
+}
+
+static LogicalResult verifyMarked(Operation *op, MemRefType memory, size_t indices) {
+  if (static_cast<int64_t>(indices) != memory.getRank())
+    return op->emitOpError("constraint 1: expected ") << memory.getRank() << " indices, but got " << indices;
+  auto element = dyn_cast<FloatType>(memory.getElementType());
+  if (!element || (element.getWidth() != 16 && element.getWidth() != 32))
+    return op->emitOpError("constraint 2: expected floats of 16 or 32 bits, but got ") << memory.getElementType();
+  return success();
+}
+
+LogicalResult MarkOp::verify() { return verifyMarked(*this, cast<MemRefType>(getMemory().getType()), getIndices().size()); }
+LogicalResult IsMarkedOp::verify() { return verifyMarked(*this, cast<MemRefType>(getMemory().getType()), getIndices().size()); }
+LogicalResult ClaimOp::verify() {
+  auto memory = cast<MemRefType>(getMemory().getType());
+  if (failed(verifyMarked(*this, memory, getIndices().size())))
+    return failure();
+  int64_t axis = getAxis();
+  if (axis < 0 || axis >= memory.getRank())
+    return emitOpError("constraint 3: expected an axis from 0 to ") << memory.getRank() - 1 << ", but got " << axis;
+  return success();
+}
+
+LogicalResult PartialSumOp::verify() {
+  RankedTensorType tile = getTile().getType(), sums = getSums().getType();
+  if (!isa_and_nonnull<FragmentAttr>(tile.getEncoding()) || !isa_and_nonnull<RowsAttr>(sums.getEncoding()) || !isa<FloatType>(tile.getElementType()) ||
+      tile.getElementType() != sums.getElementType())
+    return emitOpError("constraint 1: expected a fragment of floats and its rows, but got ") << tile << " and " << sums;
+  return success();
+}
+
+LogicalResult CompleteSumOp::verify() {
+  if (!isa_and_nonnull<RowsAttr>(getSums().getType().getEncoding()))
+    return emitOpError("constraint 1: expected row values, but got ") << getSums().getType();
   return success();
 }
 

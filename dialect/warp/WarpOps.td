@@ -81,22 +81,48 @@ def Warp_WarpgroupOp : Warp_Op<"warpgroup", [Pure]> {
   let assemblyFormat = "attr-dict";
 }
 
+def Warp_UniformOp : Warp_Op<"uniform", [Pure, SameOperandsAndResultType]> {
+  let summary = "a number that is the same in all lanes, said so to the machine";
+  let description = [{
+    The value of lane 0; not negative and below 2^31. What is computed from it is then known to be the warp's, and is kept in uniform registers.
+    Lowers to a shuffle.
+  }];
+  let arguments = (ins I64:$value);
+  let results = (outs I64:$result);
+  let assemblyFormat = "$value attr-dict";
+}
+
 def Warp_ForTilesOp : Warp_Op<"for_tiles", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">, AutomaticAllocationScope]> {
   let summary = "the persistent loop over tiles of the grid";
   let description = [{
     Runs the body for this CTA's share of the tile numbers 0 .. total - 1: ctaid, ctaid + nctaid, ... Every role runs the same numbers in the same order.
-    Constraints: 1. the body takes the tile number (i64) and the carried values, and yields the next ones.
+    With `dynamic`, the first is ctaid and the next ones come from a counter that all CTAs share: the elected role takes them and passes them on through the kernel's `warp.queue`.
+    Constraints: 1. the body takes the tile number (i64) and the carried values, and yields the next ones. 2. `dynamic` stands in a kernel with one `warp.queue`.
 
     ```mlir
     %r = warp.for_tiles %t of %total iter_args(%c = %zero) -> (i64) { warp.yield %c : i64 }
     ```
-    Lowers to `scf.for`.
+    Lowers to `scf.for`, or to `scf.while` over the queue; the last CTA to leave sets the counter to 0 again.
   }];
-  let arguments = (ins I64:$total, Variadic<AnyType>:$inits);
+  let arguments = (ins I64:$total, Variadic<AnyType>:$inits, UnitAttr:$dynamic);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+}
+
+def Warp_QueueOp : Warp_Op<"queue"> {
+  let summary = "allocates the ring of tile numbers";
+  let description = [{
+    Two slots of one tile number in shared memory between the elected role and `consumers` warpgroups, with a full barrier (one arrival) and an empty barrier (one arrival a consumer
+    warp) each. `offset` is bytes from the base of shared memory, set by `tegula-allocate-shared`: the numbers, the full barriers, the empty ones, 16 bytes each.
+
+    ```mlir
+    warp.queue consumers 2
+    ```
+  }];
+  let arguments = (ins I64Attr:$consumers, OptionalAttr<I64Attr>:$offset);
+  let assemblyFormat = "`consumers` $consumers attr-dict";
 }
 
 //===-- Rings -------------------------------------------------------------------------------------===//
@@ -226,6 +252,88 @@ def Warp_PackOp : Warp_Op<"pack"> {
   let results = (outs Warp_Fragment:$packed);
   let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($packed)";
   let hasVerifier = 1;
+}
+
+def Warp_PartialSumOp : Warp_Op<"partial_sum", [Pure]> {
+  let summary = "the sum of each row, apart by thread";
+  let description = [{
+    Each lane holds the sum of its own elements of a row; the row's sum is that of the four lanes which hold it. Such a value may be added to another one, and be multiplied by
+    a value of the row. Constraints: 1. a fragment of floats, its rows.
+
+    ```mlir
+    %l = warp.partial_sum %P : tensor<64x128xf32, #warp.fragment> -> tensor<64xf32, #warp.rows>
+    ```
+    Lowers to additions in the thread.
+  }];
+  let arguments = (ins Warp_Fragment:$tile);
+  let results = (outs Warp_Fragment:$sums);
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($sums)";
+  let hasVerifier = 1;
+}
+
+def Warp_CompleteSumOp : Warp_Op<"complete_sum", [Pure, SameOperandsAndResultType]> {
+  let summary = "row sums of what the lanes hold apart";
+  let description = [{
+    The sum of the four lanes that hold a row, in all of them. Constraints: 1. row values.
+    Lowers to two shuffles inside the quad.
+  }];
+  let arguments = (ins Warp_Fragment:$partial);
+  let results = (outs Warp_Fragment:$sums);
+  let assemblyFormat = "$partial attr-dict `:` type($partial)";
+  let hasVerifier = 1;
+}
+
+//===-- Rows computed again ------------------------------------------------------------------------===//
+
+def Warp_VoteOp : Warp_Op<"vote"> {
+  let summary = "whether a flag holds in any thread of the warpgroup";
+  let description = [{
+    All 128 threads of the warpgroup come here, and all get the answer. The flag is a thread's own, or row values. Constraints: 1. the flag is i1, or rows of i1.
+    Lowers to `barrier.cta.red.or` on named barrier 8 + warpgroup.
+  }];
+  let arguments = (ins AnyTypeOf<[I1, Warp_Fragment]>:$flag);
+  let results = (outs I1:$any);
+  let assemblyFormat = "$flag attr-dict `:` type($flag)";
+  let hasVerifier = 1;
+}
+
+def Warp_ThreadOp : Warp_Op<"thread", [Pure]> {
+  let summary = "the number of this thread in its warpgroup, 0 to 127";
+  let results = (outs I64:$index);
+  let assemblyFormat = "attr-dict";
+}
+
+class Warp_MarkedElementOp<string mnemonic> : Warp_Op<mnemonic> {
+  let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices);
+  let hasVerifier = 1;
+}
+
+def Warp_MarkOp : Warp_MarkedElementOp<"mark"> {
+  let summary = "marks an element of an output: its rows are to be computed again";
+  let description = [{
+    One thread of the warpgroup writes a NaN that no conversion and no arithmetic of the hardware makes; nothing where the element does not exist.
+    Constraints: 1. one index an axis. 2. elements of 16 or 32 bits, floats.
+  }];
+  let assemblyFormat = "$memory `[` $indices `]` attr-dict `:` type($memory)";
+}
+
+def Warp_IsMarkedOp : Warp_MarkedElementOp<"is_marked"> {
+  let summary = "whether an element of an output holds the mark";
+  let description = "Each thread asks for its own indices. False where the element does not exist. Constraints: as `warp.mark`.";
+  let results = (outs I1:$result);
+  let assemblyFormat = "$memory `[` $indices `]` attr-dict `:` type($memory)";
+}
+
+def Warp_ClaimOp : Warp_MarkedElementOp<"claim"> {
+  let summary = "takes a mark, so that one warpgroup of the grid computes the rows again";
+  let description = [{
+    True, in all threads of the warpgroup, for the one warpgroup that replaced the mark (by another NaN, until the rows are stored). Counts the rows from
+    `indices[axis]` on that exist, up to 64, in the workspace, unless `counted` holds: they had another mark. Constraints: as `warp.mark`; 3. `axis` is one of memory's.
+    Lowers to a compare-and-swap of one thread and a vote.
+  }];
+  let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, I64Attr:$axis, I1:$counted);
+  let results = (outs I1:$mine);
+  let assemblyFormat = "$memory `[` $indices `]` `axis` $axis `counted` $counted attr-dict `:` type($memory)";
 }
 
 //===-- Tiles of the whole CTA --------------------------------------------------------------------===//

@@ -1,5 +1,6 @@
 // The form of an attention loop, read from tile sizes and uses.
 #include "passes/attention/AttentionProgram.h"
+#include "passes/mask/KeyOrder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -33,7 +34,7 @@ public:
       return std::nullopt;
     return AttentionProgram{rows, static_cast<int64_t>(loop.getStep()),
                             {scores.getLhs().getType().getDimSize(1), output.getRhs().getType().getDimSize(1),
-                             scores.getLhs().getType().getElementTypeBitWidth()}};
+                             scores.getLhs().getType().getElementTypeBitWidth(), hasLongerTiles(), canFixReference(kernel)}};
   }
 
 private:
@@ -111,6 +112,17 @@ private:
     return true;
   }
 
+  /// Whether a mask lets later rows see more keys.
+  bool hasLongerTiles() {
+    return kernel
+        ->walk([](MaskOp mask) {
+          Region &body = mask.getBody();
+          bool grows = growsWithRows(body.front().getTerminator()->getOperand(0), body.getArgument(0), body.getArgument(1));
+          return grows ? WalkResult::interrupt() : WalkResult::advance();
+        })
+        .wasInterrupted();
+  }
+
   KernelOp kernel;
   std::pair<Location, std::string> &reason;
   ForBlocksOp loop;
@@ -122,4 +134,13 @@ private:
 
 std::optional<AttentionProgram> tegula::matchAttentionProgram(KernelOp kernel, std::pair<Location, std::string> &reason) {
   return Matcher(kernel, reason).run();
+}
+
+std::optional<double> tegula::foldableScale(AttentionOp op) {
+  Value yielded = op.getScale().front().getTerminator()->getOperand(0);
+  FloatAttr value;
+  if (!matchPattern(yielded, m_Constant(&value)))
+    return std::nullopt;
+  double scale = value.getValueAsDouble();
+  return std::isfinite(scale) && scale > 0 ? std::optional<double>(scale) : std::nullopt;
 }

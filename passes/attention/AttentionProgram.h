@@ -16,4 +16,10 @@ struct AttentionProgram {
 /// one that accumulates (the output), every other tile a function of their rows. Otherwise reports, on the place that does not fit, through `reason`.
 std::optional<AttentionProgram> matchAttentionProgram(tile::KernelOp kernel, std::pair<mlir::Location, std::string> &reason);
 
+/// The scale of a problem, where it is the same finite number above 0 for all rows: then it can be folded into the softmax.
+std::optional<double> foldableScale(tile::AttentionOp op);
+
+/// Whether tegula-fix-reference takes the attention loop of a tile program.
+bool canFixReference(tile::KernelOp kernel);
+
 } // namespace tegula

@@ -5,6 +5,7 @@
 #include "passes/attention/ChooseSchedule.h"
 #include "passes/attention/AttentionProgram.h"
 #include "passes/Passes.h"
+#include "passes/mask/KeyOrder.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -24,25 +25,27 @@ struct Fields {
   Form form = Form::Direct;
   int64_t blockM = 0, blockN = 0, consumers = 0, stages = 1, qStages = 1, producerRegisters = 0, consumerRegisters = 0;
   bool pingPong = false;
-  int64_t rescaleThreshold = 0;
+  SoftmaxForm softmax = SoftmaxForm::Online;
+  TileOrder tiles = TileOrder::Stride;
 
   /// Only for fields that `check` has let pass.
   ScheduleAttr get(MLIRContext *context) const {
-    return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong,
-                             rescaleThreshold);
+    return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax, tiles);
   }
 
   LogicalResult check(function_ref<InFlightDiagnostic()> emitError) const {
-    return ScheduleAttr::verify(emitError, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong,
-                                rescaleThreshold);
+    return ScheduleAttr::verify(emitError, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax,
+                                tiles);
   }
 };
 
 /// What the user fixed: a field that is not named stays free.
 struct Overrides {
   std::optional<Form> form;
-  std::optional<int64_t> blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, rescaleThreshold;
+  std::optional<int64_t> blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters;
   std::optional<bool> pingPong;
+  std::optional<SoftmaxForm> softmax;
+  std::optional<TileOrder> tiles;
 
   LogicalResult parse(ArrayRef<std::string> texts, function_ref<InFlightDiagnostic()> emitError) {
     for (StringRef text : texts) {
@@ -63,7 +66,8 @@ struct Overrides {
                                            {"consumer_registers", consumerRegisters.has_value()},
                                            {"ping_pong", pingPong.has_value()},
                                            {"consumers", form == Form::Sequential && consumers},
-                                           {"rescale_threshold", form == Form::Sequential && rescaleThreshold}};
+                                           {"tiles", tiles.has_value()},
+                                           {"softmax", form == Form::Sequential && softmax}};
     for (auto [field, isSet] : unread)
       if (isSet)
         return field;
@@ -77,6 +81,14 @@ private:
       return form ? success()
                   : emitError() << "expected `form` of the schedule to be direct, pipelined or sequential, but got `" << value << "`";
     }
+    if (field == "softmax") {
+      softmax = symbolizeSoftmaxForm(value);
+      return softmax ? success() : emitError() << "expected `softmax` of the schedule to be online, threshold or fixed, but got `" << value << "`";
+    }
+    if (field == "tiles") {
+      tiles = symbolizeTileOrder(value);
+      return tiles ? success() : emitError() << "expected `tiles` of the schedule to be stride, counter or longest_first, but got `" << value << "`";
+    }
     if (field == "ping_pong") {
       pingPong = llvm::StringSwitch<std::optional<bool>>(value).Cases({"true", "1"}, true).Cases({"false", "0"}, false).Default(std::nullopt);
       return pingPong ? success() : emitError() << "expected `ping_pong` of the schedule to be true or false, but got `" << value << "`";
@@ -84,10 +96,10 @@ private:
     auto *slot = llvm::StringSwitch<std::optional<int64_t> *>(field)
                      .Case("block_m", &blockM).Case("block_n", &blockN).Case("consumers", &consumers).Case("stages", &stages)
                      .Case("q_stages", &qStages).Case("producer_registers", &producerRegisters)
-                     .Case("consumer_registers", &consumerRegisters).Case("rescale_threshold", &rescaleThreshold).Default(nullptr);
+                     .Case("consumer_registers", &consumerRegisters).Default(nullptr);
     if (!slot)
       return emitError() << "unknown field `" << field << "` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, "
-                            "producer_registers, consumer_registers, ping_pong, rescale_threshold";
+                            "producer_registers, consumer_registers, ping_pong, softmax, tiles";
     int32_t number; // every field is far below, so that products of fields stay inside i64
     if (value.getAsInteger(10, number))
       return emitError() << "expected `" << field << "` of the schedule to be an integer of 32 bits, but got `" << value << "`";
@@ -133,7 +145,8 @@ int64_t tegula::sharedBytes(ScheduleAttr schedule, const AttentionShape &shape) 
 
 int64_t tegula::consumerRegisters(ScheduleAttr schedule, const AttentionShape &shape) {
   // Scores in f32, packed weights, the accumulator; addresses, row statistics and counters.
-  return schedule.getBlockN() / 2 + schedule.getBlockN() / 4 + shape.valueDim / 2 + 48;
+  int64_t rest = schedule.getSoftmax() == SoftmaxForm::Fixed ? 28 + shape.valueDim / 16 : 48;
+  return schedule.getBlockN() / 2 + schedule.getBlockN() / 4 + shape.valueDim / 2 + rest;
 }
 
 ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &shape, const Target *target,
@@ -167,14 +180,16 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     f.blockM = fixed.blockM.value_or(64 * f.consumers);
     f.blockN = fixed.blockN.value_or(16);
     f.qStages = fixed.qStages.value_or(holdsQuery(shape));
-    f.rescaleThreshold = fixed.rescaleThreshold.value_or(0);
+    f.softmax = fixed.softmax.value_or(SoftmaxForm::Online);
     break;
   case Form::Pipelined:
-    f.consumers = fixed.consumers.value_or(fixed.blockM.value_or(128) / 64);
+    // Small accumulators leave registers for a third warpgroup, which fills what latencies leave of the tensor cores.
+    f.consumers = fixed.consumers.value_or(fixed.blockM.value_or(shape.fixesReference && std::max(shape.headDim, shape.valueDim) <= 64 ? 192 : 128) / 64);
     f.blockM = fixed.blockM.value_or(64 * f.consumers);
     f.stages = fixed.stages.value_or(2), f.qStages = fixed.qStages.value_or(1);
     f.pingPong = fixed.pingPong.value_or(f.consumers > 1 && shape.headDim <= 128);
-    f.rescaleThreshold = fixed.rescaleThreshold.value_or(8);
+    f.softmax = fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold);
+    f.tiles = fixed.tiles.value_or(shape.growsWithRows ? TileOrder::LongestFirst : TileOrder::Counter);
     f.blockN = fixed.blockN.value_or(16);
     if (failed(f.check(emitError)))
       return {};
@@ -184,6 +199,10 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
       if (fixed.blockN || fits(f, context, shape, *target))
         break;
     }
+    // A second query tile lets the producer start the next tile's loads while this one's last scores are made.
+    f.qStages = fixed.qStages.value_or(2);
+    if (!fixed.qStages && !fits(f, context, shape, *target))
+      f.qStages = 1;
     f.producerRegisters = fixed.producerRegisters.value_or(f.producerRegisters);
     f.consumerRegisters = fixed.consumerRegisters.value_or(f.consumerRegisters);
     break;
@@ -218,7 +237,7 @@ std::optional<std::vector<std::string>> tegula::smallerSchedule(ScheduleAttr sch
   if (schedule.getForm() == Form::Pipelined) {
     constexpr int64_t least = 16;
     if (isFree("block_n") && schedule.getBlockN() > least)
-      next.push_back("block_n=" + std::to_string(std::max(schedule.getBlockN() / 2 / least * least, least)));
+      next.push_back("block_n=" + std::to_string(std::max(schedule.getBlockN() * 3 / 4 / least * least, least)));
     else if (overrides.empty())
       next.push_back("form=direct");
     else
@@ -264,7 +283,9 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
         op.emitError("f64 runs on the CPU target only; use `--target cpu`, or f32, bf16 or f16");
         return signalPassFailure();
       }
-      auto schedule = chooseSchedule(&getContext(), {op.getHeadDim(), op.getValueDim(), bits}, record, fixedFields(!record),
+      Region &mask = op.getMask(); // (b, h, g, i, j)
+      bool growsWithRows = tegula::growsWithRows(mask.front().getTerminator()->getOperand(0), mask.getArgument(3), mask.getArgument(4));
+      auto schedule = chooseSchedule(&getContext(), {op.getHeadDim(), op.getValueDim(), bits, growsWithRows, fixesReference(op)}, record, fixedFields(!record),
                                      [&] { return op.emitError(); });
       if (!schedule)
         return signalPassFailure();
@@ -277,6 +298,23 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
   }
 
 private:
+  /// As tegula-fix-reference will find of the program that it is decomposed to.
+  static bool fixesReference(AttentionOp op) {
+    auto yields = [](Region &region, unsigned number) { return region.front().getTerminator()->getOperand(0) == region.getArgument(number); };
+    Value mask = op.getMask().front().getTerminator()->getOperand(0);
+    bool isPlain = op.getReduction() == Reduction::Softmax && yields(op.getScore(), 0) && foldableScale(op);
+    bool readsStatistics = llvm::any_of(op.getEmits(), [](Region &emit) {
+      unsigned results = emit.getNumArguments() / 2; // see tegula-decompose
+      return !emit.getArgument(results - 2).use_empty() || !emit.getArgument(results - 1).use_empty();
+    });
+    bool isStored = llvm::all_of(op.getOutputs().getTypes(), [](Type type) {
+      auto element = dyn_cast<FloatType>(cast<MemRefType>(type).getElementType());
+      return element && element.getWidth() <= 32;
+    });
+    return isPlain && !readsStatistics && isStored && op.getWeight().empty() && seesPrefix(mask, op.getMask().getArgument(4)) &&
+           !cast<MemRefType>(op.getQuery().getType()).getElementType().isF16();
+  }
+
   /// A program written by hand fixes its tile; the choice is of the rest. One that has not the form of an attention loop is left without a schedule.
   LogicalResult scheduleProgram(const Target &record) {
     KernelOp kernel = getOperation();
@@ -314,7 +352,7 @@ private:
     if (!schedule)
       return failure();
     kernel->setAttr("schedule", schedule);
-    kernel->walk([&](OnlineSoftmaxOp softmax) { softmax.setThreshold(schedule.getRescaleThreshold()); });
+    kernel->walk([&](OnlineSoftmaxOp softmax) { softmax.setThreshold(rescaleThreshold(schedule.getSoftmax())); });
     ++chosen;
     return success();
   }

@@ -10,15 +10,21 @@ namespace tegula {
 struct AttentionShape {
   int64_t headDim, valueDim; ///< of query and key, of value
   unsigned elementBits;      ///< of the operands: 16, 32 or 64
+  bool growsWithRows = false; ///< later rows see more keys
+  bool fixesReference = false; ///< the reference of weights may be fixed: see tegula-fix-reference
 };
 
 /// Head dims as the matrix instructions see them: the next multiple of 16.
 inline int64_t paddedHeadDim(int64_t dim) { return (dim + 15) / 16 * 16; }
 
+/// What a row's max may grow by, in log2, before weights are taken relative to the new one: weights stay below 2^8, inside f16. 0 where each block renews it.
+inline int64_t rescaleThreshold(tile::SoftmaxForm softmax) { return softmax == tile::SoftmaxForm::Online ? 0 : 8; }
+
 /// Bytes of shared memory that a pipelined schedule needs: query, key and value rings of 64-column panels, and their barriers.
 int64_t sharedBytes(tile::ScheduleAttr schedule, const AttentionShape &shape);
 
-/// 32-bit registers that one consumer thread needs at the widest point of the block loop: scores, weights, accumulator and the rest.
+/// 32-bit registers that one consumer thread needs at the widest point of the block loop: scores, weights, accumulator and the rest, which is less where the
+/// loop keeps no running max. Measured: schedules that need no more than they have assemble without spills.
 int64_t consumerRegisters(tile::ScheduleAttr schedule, const AttentionShape &shape);
 
 /// The schedule for a shape on a target (`target` null: the CPU), with FIELD=VALUE overrides applied. Reports by `emitError` and returns null
@@ -27,7 +33,7 @@ tile::ScheduleAttr chooseSchedule(mlir::MLIRContext *context, const AttentionSha
                                   llvm::ArrayRef<std::string> overrides,
                                   llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
 
-/// The overrides of the next schedule to try where machine code under `schedule` spills: half the keys a block, then `direct`, then a query tile in
+/// The overrides of the next schedule to try where machine code under `schedule` spills: a quarter of the keys of a block less, then `direct`, then a query tile in
 /// memory. Keeps what the user fixed, `overrides`; nothing where that leaves no smaller one.
 std::optional<std::vector<std::string>> smallerSchedule(tile::ScheduleAttr schedule, llvm::ArrayRef<std::string> overrides);
 

@@ -3,6 +3,8 @@
 // In: the whole problem with its schedule. Out: the kernel's body as loads, dots, scalar regions and the online softmax over blocks of
 // keys. The one idea: a program is written once, in terms of `block_m` and `block_n`, and every target starts from it.
 #include "passes/Passes.h"
+#include "passes/attention/AttentionProgram.h"
+#include "passes/attention/ChooseSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -28,16 +30,6 @@ Value inlineRegion(OpBuilder &builder, Region &region, ValueRange arguments) {
   for (Operation &op : region.front().without_terminator())
     builder.clone(op, map);
   return map.lookupOrDefault(region.front().getTerminator()->getOperand(0));
-}
-
-/// The value of a region that yields the same finite number above 0 for all arguments, which can be folded into the softmax.
-std::optional<double> foldableScale(AttentionOp op) {
-  Value yielded = op.getScale().front().getTerminator()->getOperand(0);
-  FloatAttr value;
-  if (!matchPattern(yielded, m_Constant(&value)))
-    return std::nullopt;
-  double scale = value.getValueAsDouble();
-  return std::isfinite(scale) && scale > 0 ? std::optional<double>(scale) : std::nullopt;
 }
 
 bool yieldsArgument(Region &region, unsigned number) {
@@ -73,7 +65,7 @@ public:
         elementType(cast<MemRefType>(op.getQuery().getType()).getElementType()), isSoftmax(op.getReduction() == Reduction::Softmax) {
     carriesSum = isSoftmax || op.getReduction() == Reduction::Mean || reads.rowSum;
     // A lazy maximum is not the maximum.
-    threshold = reads.rowMax || reads.rowSum ? 0 : schedule.getRescaleThreshold();
+    threshold = reads.rowMax || reads.rowSum ? 0 : rescaleThreshold(schedule.getSoftmax());
   }
 
   /// Returns whether the scale was folded.

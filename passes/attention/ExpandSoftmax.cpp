@@ -53,7 +53,27 @@ struct TileMath {
   Value reference(Value max) { return select(equals(max, -infinity), splat(max.getType(), 0.0), max); }
 };
 
+/// The reference is the max that the state has, or the block's own where it has none; one multiply-add an element.
+void expandFixed(OnlineSoftmaxOp op) {
+  OpBuilder b(op);
+  TileMath m{b, op.getLoc()};
+  Type rows = op.getMax().getType(), tile = op.getScores().getType();
+  double scale = op.getScale().convertToDouble() * llvm::numbers::log2e;
+  Value max = op.getMax();
+  if (!op.getContinued()) {
+    Value first = m.reference(ReduceOp::create(b, op.getLoc(), ReduceKind::Max, op.getScores()));
+    max = matchPattern(max, m_NegInfFloat()) ? first : m.select(m.equals(max, -infinity), first, max);
+  }
+  Value shift = m.times(max, -scale);
+  Value weights = math::Exp2Op::create(b, op.getLoc(), math::FmaOp::create(b, op.getLoc(), op.getScores(), m.splat(tile, scale), m.spread(shift, tile)));
+  Value sum = m.add(op.getSum(), ReduceOp::create(b, op.getLoc(), ReduceKind::Add, weights));
+  op->replaceAllUsesWith(ValueRange{weights, max, sum, m.splat(rows, 1.0)});
+  op.erase();
+}
+
 void expand(OnlineSoftmaxOp op) {
+  if (op.getFixed())
+    return expandFixed(op);
   OpBuilder b(op);
   TileMath m{b, op.getLoc()};
   double scale = op.getScale().convertToDouble();
@@ -90,7 +110,9 @@ void expand(ScaleRowsOp op) {
     return m.mul(op.getTile(), m.spread(op.getFactors(), op.getTile().getType()));
   };
   Value result;
-  if (Value flags = flagsOf(op.getFactors())) {
+  if (matchPattern(op.getFactors(), m_OneFloat())) {
+    result = op.getTile();
+  } else if (Value flags = flagsOf(op.getFactors())) {
     auto branch = scf::IfOp::create(
         b, loc, AnyOp::create(b, loc, b.getI1Type(), flags), [&](OpBuilder &at, Location) { scf::YieldOp::create(at, loc, scaled(at)); },
         [&](OpBuilder &at, Location) { scf::YieldOp::create(at, loc, op.getTile()); });

@@ -1,6 +1,6 @@
 // tegula-allocate-shared: offsets of rings and barriers in shared memory.
 //
-// In: warp.ring ops. Out: `offset` and `barriers` on each, `shared_bytes` on the kernel. The one idea: a bump allocator, since rings live as long as the kernel.
+// In: warp.ring and warp.queue ops. Out: `offset` and `barriers` on each, `shared_bytes` on the kernel. The one idea: a bump allocator, since rings live as long as the kernel.
 #include "codegen/Target.h"
 #include "passes/Passes.h"
 #include "passes/lower/BlockedScratch.h"
@@ -36,6 +36,10 @@ struct AllocateSharedPass : tegula::impl::AllocateSharedPassBase<AllocateSharedP
       ring.setBarriersAttr(b.getI64IntegerAttr(next));
       next += 2 * 8 * slots(ring);
     }
+    for (warp::QueueOp queue : getOperation().getBody().front().getOps<warp::QueueOp>()) {
+      queue.setOffsetAttr(b.getI64IntegerAttr(next));
+      next += queueBytes;
+    }
     int64_t scratch = allocateScratch(getOperation());
     next += scratch;
     // The base of dynamic shared memory is rounded up to the swizzle's 1024 bytes in the kernel.
@@ -52,7 +56,7 @@ struct AllocateSharedPass : tegula::impl::AllocateSharedPassBase<AllocateSharedP
   }
 
 private:
-  static constexpr int64_t alignment = 1024;
+  static constexpr int64_t alignment = 1024, queueBytes = 48;
 
   static int64_t slots(warp::RingOp ring) { return ring.getCopies() * ring.getRing().getType().getStages(); }
   static int64_t tileBytes(warp::RingOp ring) { return slots(ring) * ring.getRing().getType().getSlotBytes(); }

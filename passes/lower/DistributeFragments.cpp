@@ -83,36 +83,67 @@ struct ConvertBroadcast : OpConversionPattern<tile::BroadcastOp> {
   }
 };
 
-/// In-thread chains (two a row, for instruction-level parallelism), then two shuffles inside the quad.
+Value combine(tile::ReduceKind kind, Value x, Value y, Location loc, OpBuilder &b) {
+  return kind == tile::ReduceKind::Max ? arith::MaxNumFOp::create(b, loc, x, y).getResult() : arith::AddFOp::create(b, loc, x, y).getResult();
+}
+
+/// A thread's own elements of its two rows, in two chains a row for instruction-level parallelism.
+SmallVector<Value> reduceInThread(tile::ReduceKind kind, Value tile, Location loc, OpBuilder &b) {
+  auto elements = vector::ToElementsOp::create(b, loc, tile).getResults();
+  SmallVector<Value> rows;
+  for (unsigned row : {0, 1}) {
+    Value chains[2] = {};
+    for (auto [i, element] : llvm::enumerate(elements))
+      if (i / 2 % 2 == row) {
+        Value &chain = chains[i % 2];
+        chain = chain ? combine(kind, chain, element, loc, b) : Value(element);
+      }
+    rows.push_back(combine(kind, chains[0], chains[1], loc, b));
+  }
+  return rows;
+}
+
+/// A row value of the four lanes that hold it, combined.
+Value reduceInQuad(tile::ReduceKind kind, Value value, Location loc, OpBuilder &b) {
+  for (int64_t distance : {1, 2}) {
+    Value other = NVVM::ShflOp::create(b, loc, value.getType(), constantInt(b, loc, -1), value, constantInt(b, loc, distance), constantInt(b, loc, 31),
+                                       NVVM::ShflKind::bfly, UnitAttr());
+    value = combine(kind, value, other, loc, b);
+  }
+  return value;
+}
+
 struct ConvertReduce : OpConversionPattern<tile::ReduceOp> {
   using OpConversionPattern::OpConversionPattern;
 
   LogicalResult matchAndRewrite(tile::ReduceOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    auto elements = vector::ToElementsOp::create(rewriter, loc, adaptor.getTile()).getResults();
-    SmallVector<Value> rows;
-    for (unsigned row : {0, 1}) {
-      Value chains[2] = {};
-      for (auto [i, element] : llvm::enumerate(elements))
-        if (i / 2 % 2 == row) {
-          Value &chain = chains[i % 2];
-          chain = chain ? combine(op.getKind(), chain, element, loc, rewriter) : Value(element);
-        }
-      Value value = combine(op.getKind(), chains[0], chains[1], loc, rewriter);
-      for (int64_t distance : {1, 2}) {
-        Value other = NVVM::ShflOp::create(rewriter, loc, value.getType(), constantInt(rewriter, loc, -1), value,
-                                           constantInt(rewriter, loc, distance), constantInt(rewriter, loc, 31), NVVM::ShflKind::bfly, UnitAttr());
-        value = combine(op.getKind(), value, other, loc, rewriter);
-      }
-      rows.push_back(value);
-    }
-    auto type = cast<VectorType>(getTypeConverter()->convertType(op.getType()));
-    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, rows);
+    SmallVector<Value> rows = reduceInThread(op.getKind(), adaptor.getTile(), op.getLoc(), rewriter);
+    for (Value &row : rows)
+      row = reduceInQuad(op.getKind(), row, op.getLoc(), rewriter);
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, cast<VectorType>(getTypeConverter()->convertType(op.getType())), rows);
     return success();
   }
+};
 
-  static Value combine(tile::ReduceKind kind, Value x, Value y, Location loc, OpBuilder &b) {
-    return kind == tile::ReduceKind::Max ? arith::MaxNumFOp::create(b, loc, x, y).getResult() : arith::AddFOp::create(b, loc, x, y).getResult();
+struct ConvertPartialSum : OpConversionPattern<warp::PartialSumOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(warp::PartialSumOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> rows = reduceInThread(tile::ReduceKind::Add, adaptor.getTile(), op.getLoc(), rewriter);
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, cast<VectorType>(getTypeConverter()->convertType(op.getType())), rows);
+    return success();
+  }
+};
+
+struct ConvertCompleteSum : OpConversionPattern<warp::CompleteSumOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(warp::CompleteSumOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Value> rows(vector::ToElementsOp::create(rewriter, op.getLoc(), adaptor.getPartial()).getResults());
+    for (Value &row : rows)
+      row = reduceInQuad(tile::ReduceKind::Add, row, op.getLoc(), rewriter);
+    rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, cast<VectorType>(adaptor.getPartial().getType()), rows);
+    return success();
   }
 };
 
@@ -134,5 +165,5 @@ struct ConvertAny : OpConversionPattern<tile::AnyOp> {
 } // namespace
 
 void tegula::populateFragmentPatterns(RewritePatternSet &patterns, const TypeConverter &types, KernelState &) {
-  patterns.add<ConvertElementwise, ConvertConstant, ConvertSplat, ConvertPack, ConvertAny, ConvertBroadcast, ConvertReduce>(types, patterns.getContext());
+  patterns.add<ConvertElementwise, ConvertConstant, ConvertSplat, ConvertPack, ConvertAny, ConvertBroadcast, ConvertReduce, ConvertPartialSum, ConvertCompleteSum>(types, patterns.getContext());
 }

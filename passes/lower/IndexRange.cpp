@@ -3,6 +3,8 @@
 // Upstream's integer range analysis iterates over all loops of the kernel to a fixed point, which does not end for counters that grow; here
 // only what an element region reads is looked at, backwards, and a carried value has no range.
 #include "passes/lower/IndexRange.h"
+
+#include "dialect/warp/WarpDialect.h"
 #include "dialect/tile/TileDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -92,6 +94,12 @@ std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsig
       return source;
     return ofWidth(getElementTypeOrSelf(op->getOperand(0)).getIntOrFloatBitWidth(), isSigned);
   }
+  if (isa<arith::TruncIOp>(op)) {
+    std::optional<IndexRange> source = of(op->getOperand(0), depth + 1);
+    return source && value.getType().isInteger(32) && source->fitsI32() ? source : std::nullopt;
+  }
+  if (isa<warp::UniformOp>(op))
+    return of(op->getOperand(0), depth + 1);
   if (isa<arith::SelectOp>(op)) {
     auto x = of(op->getOperand(1), depth + 1), y = of(op->getOperand(2), depth + 1);
     return x && y ? std::optional(IndexRange{std::min(x->low, y->low), std::max(x->high, y->high)}) : std::nullopt;
@@ -105,5 +113,7 @@ std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsig
   auto x = of(op->getOperand(0), depth + 1), y = of(op->getOperand(1), depth + 1);
   if (isa<arith::RemSIOp>(op) && !x && y) // the dividend may be anything, but the divisor bounds the result; a tile number is not negative
     return hull({-(std::max(Wide(y->high), -Wide(y->low)) - 1), std::max(Wide(y->high), -Wide(y->low)) - 1});
+  if (isa<arith::MinUIOp>(op) && y && y->low >= 0) // the other one may be anything
+    return IndexRange{0, y->high};
   return x && y ? combine(op, *x, *y) : std::nullopt;
 }

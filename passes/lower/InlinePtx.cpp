@@ -59,10 +59,25 @@ void ptx::barrierSync(OpBuilder &b, Location loc, Value barrier, Value threads) 
   emit(b, loc, "bar.sync $0, $1;", "r,r,~{memory}", {barrier, threads}, {});
 }
 
-Value ptx::barrierAny(OpBuilder &b, Location loc, Value flag, Value threads) {
-  Value some = emit(b, loc, "{\n.reg .pred p;\nbar.red.or.pred p, 0, $2, $1;\nselp.b32 $0, 1, 0, p;\n}", "=r,b,r,~{memory}", {flag, threads}, {b.getI32Type()})[0];
+Value ptx::barrierAny(OpBuilder &b, Location loc, Value barrier, Value flag, Value threads) {
+  Value some = emit(b, loc, "{\n.reg .pred p;\nbar.red.or.pred p, $1, $3, $2;\nselp.b32 $0, 1, 0, p;\n}", "=r,r,b,r,~{memory}", {barrier, flag, threads}, {b.getI32Type()})[0];
   return arith::TruncIOp::create(b, loc, b.getI1Type(), some);
 }
+
+Value ptx::compareAndSwap(OpBuilder &b, Location loc, Value address, Value expected, Value desired) {
+  Type type = expected.getType();
+  bool isShort = type.isInteger(16);
+  return emit(b, loc, isShort ? "atom.global.cas.b16 $0, [$1], $2, $3;" : "atom.global.cas.b32 $0, [$1], $2, $3;", isShort ? "=h,l,h,h,~{memory}" : "=r,l,r,r,~{memory}",
+              {address, expected, desired}, {type})[0];
+}
+
+Value ptx::advance(OpBuilder &b, Location loc, Value pointer, int64_t bytes) {
+  return LLVM::GEPOp::create(b, loc, pointer.getType(), b.getI8Type(), pointer, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(bytes)});
+}
+
+Value ptx::loadShared(OpBuilder &b, Location loc, Value address) { return emit(b, loc, "ld.shared.b32 $0, [$1];", "=r,r,~{memory}", {address}, {b.getI32Type()})[0]; }
+
+void ptx::storeShared(OpBuilder &b, Location loc, Value address, Value value) { emit(b, loc, "st.shared.b32 [$0], $1;", "r,r,~{memory}", {address, value}, {}); }
 
 void ptx::barrierArrive(OpBuilder &b, Location loc, Value barrier, Value threads) {
   emit(b, loc, "bar.arrive $0, $1;", "r,r,~{memory}", {barrier, threads}, {});

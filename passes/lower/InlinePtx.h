@@ -21,8 +21,8 @@ void mbarrierArriveExpect(mlir::OpBuilder &b, mlir::Location loc, mlir::Value ad
 void tensorCopy(mlir::OpBuilder &b, mlir::Location loc, mlir::Value destination, mlir::Value map, mlir::Value barrier,
                 mlir::ValueRange coordinates);
 void barrierSync(mlir::OpBuilder &b, mlir::Location loc, mlir::Value barrier, mlir::Value threads);
-/// Whether `flag` holds in any of the CTA's threads, all of which come here.
-mlir::Value barrierAny(mlir::OpBuilder &b, mlir::Location loc, mlir::Value flag, mlir::Value threads);
+/// Whether `flag` holds in any of the `threads` threads that come to the barrier.
+mlir::Value barrierAny(mlir::OpBuilder &b, mlir::Location loc, mlir::Value barrier, mlir::Value flag, mlir::Value threads);
 void barrierArrive(mlir::OpBuilder &b, mlir::Location loc, mlir::Value barrier, mlir::Value threads);
 
 /// One product of a warpgroup: all k-steps between a fence and a commit, in one asm so that nothing comes between them.
@@ -46,6 +46,14 @@ llvm::SmallVector<mlir::Value> warpProductTf32(mlir::OpBuilder &b, mlir::Locatio
                                                mlir::ValueRange bRegisters);
 /// Rounds f32 to tf32, as i32 bits.
 mlir::Value toTf32(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value);
+
+/// Replaces 16 or 32 bits of global memory by `desired` where they are `expected`; returns what they were.
+mlir::Value compareAndSwap(mlir::OpBuilder &b, mlir::Location loc, mlir::Value address, mlir::Value expected, mlir::Value desired);
+/// `pointer + bytes`.
+mlir::Value advance(mlir::OpBuilder &b, mlir::Location loc, mlir::Value pointer, int64_t bytes);
+/// Reads or writes an i32 of shared memory.
+mlir::Value loadShared(mlir::OpBuilder &b, mlir::Location loc, mlir::Value address);
+void storeShared(mlir::OpBuilder &b, mlir::Location loc, mlir::Value address, mlir::Value value);
 
 /// A copy of a pointer to global memory whose origin LLVM does not see.
 mlir::Value opaque(mlir::OpBuilder &b, mlir::Location loc, mlir::Value pointer);

@@ -420,7 +420,7 @@ struct ConvertAny : BlockedPattern<tile::AnyOp> {
     Value some = flags.front();
     for (Value flag : llvm::drop_begin(flags))
       some = arith::OrIOp::create(rewriter, op.getLoc(), some, flag);
-    rewriter.replaceOp(op, ptx::barrierAny(rewriter, op.getLoc(), some, t.constant(state.threads)));
+    rewriter.replaceOp(op, ptx::barrierAny(rewriter, op.getLoc(), t.constant(0), some, t.constant(state.threads)));
     return success();
   }
 };

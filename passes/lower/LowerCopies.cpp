@@ -6,6 +6,7 @@
 #include "passes/lower/RingSlot.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -78,6 +79,11 @@ struct ConvertStore : OpConversionPattern<tile::StoreOp> {
     SmallVector<Value> start = firstOf(adaptor.getIndices());
     SmallVector<Value> elements = llvm::to_vector_of<Value>(vector::ToElementsOp::create(rewriter, loc, adaptor.getTile().front()).getResults());
     int64_t rowAxis = op.getAxes()[0];
+    if (storesWords(op)) {
+      storeWords(op, memory, start, elements, rewriter);
+      rewriter.eraseOp(op);
+      return success();
+    }
     for (int64_t half : {0, 1}) {
       Value row = add(rewriter, loc, add(rewriter, loc, start[rowAxis], state.place.row), 8 * half);
       Value exists = less(rewriter, loc, row, memory.extents[rowAxis]);
@@ -102,23 +108,71 @@ struct ConvertStore : OpConversionPattern<tile::StoreOp> {
   }
 
 private:
+  /// Whether columns are stored in words: the manifest's conditions promise stride 1 and alignment.
+  bool storesWords(tile::StoreOp op) const {
+    RankedTensorType tile = op.getTile().getType();
+    return tile.getRank() == 2 && tile.getElementTypeBitWidth() == 16 && state.schedule.getForm() == tile::Form::Pipelined &&
+           !needsColumnBound(cast<MemRefType>(op.getMemory().getType()), tile, op.getAxes());
+  }
+
+  /// A lane holds pairs of columns 8 n + 2 (lane % 4). Four n at a time, the quad exchanges them, so that a lane has the eight columns of one n and stores 16 bytes.
+  void storeWords(tile::StoreOp op, MemoryParts memory, ArrayRef<Value> start, ArrayRef<Value> elements, OpBuilder &b) const {
+    Location loc = op.getLoc();
+    Type element = op.getTile().getType().getElementType(), i32 = b.getI32Type();
+    int64_t rowAxis = op.getAxes()[0], columns = elements.size() / 4;
+    Value lane = arith::ShRUIOp::create(b, loc, state.place.column, constantInt(b, loc, 1, 64)); // in the quad
+    for (int64_t half : {0, 1}) {
+      SmallVector<Value> words;
+      for (int64_t n = 0; n < columns; ++n) {
+        Value pair = vector::FromElementsOp::create(b, loc, VectorType::get({2}, element), elements.slice(4 * n + 2 * half, 2));
+        words.push_back(LLVM::BitcastOp::create(b, loc, i32, pair));
+      }
+      int64_t whole = columns / 4 * 4;
+      for (int64_t n = 0; n < whole; n += 4)
+        transposeQuad(b, loc, lane, MutableArrayRef<Value>(words).slice(n, 4));
+      SmallVector<Value> at(start);
+      at[rowAxis] = add(b, loc, add(b, loc, start[rowAxis], state.place.row), 8 * half);
+      Value exists = less(b, loc, at[rowAxis], memory.extents[rowAxis]);
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
+      Value row = elementAddress(b, loc, element, memory.pointer, at, memory.strides);
+      auto store = [&](Value offset, int64_t constant, Value value, int64_t bytes) {
+        Value address = LLVM::GEPOp::create(b, loc, row.getType(), element, row, ArrayRef<LLVM::GEPArg>{offset});
+        address = LLVM::GEPOp::create(b, loc, row.getType(), element, address, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(constant)});
+        LLVM::StoreOp::create(b, loc, value, address, bytes);
+      };
+      Value eights = arith::MulIOp::create(b, loc, lane, constantInt(b, loc, 8, 64));
+      for (int64_t n = 0; n < whole; n += 4)
+        store(eights, 8 * n, vector::FromElementsOp::create(b, loc, VectorType::get({4}, i32), ArrayRef<Value>(words).slice(n, 4)), 16);
+      for (int64_t n = whole; n < columns; ++n)
+        store(state.place.column, 8 * n, words[n], 4);
+    }
+  }
+
+  /// Word k of lane t becomes word t of lane k: one exchange with the neighbour, one with the lane two on.
+  static void transposeQuad(OpBuilder &b, Location loc, Value lane, MutableArrayRef<Value> words) {
+    for (int64_t distance : {1, 2}) {
+      Value bit = arith::AndIOp::create(b, loc, lane, constantInt(b, loc, distance, 64));
+      Value isHigh = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, constantInt(b, loc, 0, 64));
+      for (int64_t k = 0; k < 4; ++k) {
+        if (k & distance)
+          continue;
+        Value &low = words[k], &high = words[k + distance];
+        Value sent = arith::SelectOp::create(b, loc, isHigh, low, high);
+        Value got = NVVM::ShflOp::create(b, loc, sent.getType(), constantInt(b, loc, -1), sent, constantInt(b, loc, distance), constantInt(b, loc, 31),
+                                         NVVM::ShflKind::bfly, UnitAttr());
+        low = arith::SelectOp::create(b, loc, isHigh, got, low);
+        high = arith::SelectOp::create(b, loc, isHigh, high, got);
+      }
+    }
+  }
+
   void storeRow(tile::StoreOp op, MemoryParts memory, SmallVector<Value> at, ArrayRef<Value> elements, int64_t half, OpBuilder &b) const {
     Location loc = op.getLoc();
     Type element = op.getTile().getType().getElementType();
     int64_t columnAxis = op.getAxes()[1];
     bool bounded = needsColumnBound(cast<MemRefType>(op.getMemory().getType()), op.getTile().getType(), op.getAxes());
     Value first = add(b, loc, at[columnAxis], state.place.column);
-    bool inPairs = !bounded && state.schedule.getForm() == tile::Form::Pipelined; // the manifest's conditions promise stride 1 and alignment
-    if (inPairs) {
-      at[columnAxis] = first;
-      Value base = elementAddress(b, loc, element, memory.pointer, at, memory.strides);
-      for (size_t n = 0; n < elements.size() / 4; ++n) {
-        Value pair = vector::FromElementsOp::create(b, loc, VectorType::get({2}, element), elements.slice(4 * n + 2 * half, 2));
-        Value address = LLVM::GEPOp::create(b, loc, base.getType(), element, base, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(8 * n)});
-        LLVM::StoreOp::create(b, loc, pair, address, /*alignment=*/4);
-      }
-      return;
-    }
     for (size_t n = 0; n < elements.size() / 4; ++n)
       for (int64_t c : {0, 1}) {
         Value column = add(b, loc, first, static_cast<int64_t>(8 * n) + c);

@@ -166,6 +166,8 @@ private:
       Value cast = UnrealizedConversionCastOp::create(b, loc, TypeRange{memory}, parts).getResult(0);
       argument.replaceAllUsesWith(cast);
     }
+    if (usesWorkspace())
+      state.workspace = addArgument(pointer, {named(b, "kind", "workspace"), named(b, "bytes", 16)});
     state.function.setFunctionType(LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types));
     for (auto [number, facts] : llvm::enumerate(arguments)) {
       state.function.setArgAttr(number, argumentAttr, facts);
@@ -176,6 +178,10 @@ private:
       state.function.setArgAttr(number, "nvvm.grid_constant", b.getUnitAttr());
     }
     return success();
+  }
+
+  bool usesWorkspace() {
+    return kernel->walk([](Operation *op) { return isa<warp::QueueOp, warp::ClaimOp>(op) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
   }
 
   /// Whether the pointer of an optional output is not null; nothing for other arguments. An output that is not wanted has no elements, so that
@@ -275,6 +281,8 @@ private:
           ptx::mbarrierInit(b, loc, address, constantInt(b, loc, i < slots ? 1 : readers));
         }
       }
+      for (warp::QueueOp queue : entry->getOps<warp::QueueOp>())
+        initialiseQueue(b, queue, state.place.shared);
       NVVM::FenceMbarrierInitOp::create(b, loc);
       NVVM::FenceProxyOp::create(b, loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
                                  NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
@@ -319,30 +327,15 @@ private:
       op.replaceAllUsesWith(wide);
       op.erase();
     });
-    role->walk([&](warp::ForTilesOp op) { lowerTileLoop(op); });
+    role->walk([&](warp::ForTilesOp op) {
+      if (op.getDynamic())
+        lowerDynamicTiles(op, *entry->getOps<warp::QueueOp>().begin(), role.getElected(), state);
+      else
+        lowerStridedTiles(op);
+    });
     Block &body = role.getBody().front();
     for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
       op.moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
-  }
-
-  void lowerTileLoop(warp::ForTilesOp op) {
-    OpBuilder inner(op);
-    auto wide = [&](Value value) -> Value { return arith::ExtUIOp::create(inner, loc, inner.getI64Type(), value); };
-    Value begin = wide(NVVM::BlockIdXOp::create(inner, loc, inner.getI32Type()));
-    Value step = wide(NVVM::GridDimXOp::create(inner, loc, inner.getI32Type()));
-    auto loop = scf::ForOp::create(inner, loc, begin, op.getTotal(), step, op.getInits());
-    Block *body = loop.getBody();
-    if (!body->empty())
-      body->getTerminator()->erase();
-    Block &old = op.getBody().front();
-    for (auto [from, to] : llvm::zip(old.getArguments(), body->getArguments()))
-      from.replaceAllUsesWith(to);
-    for (Operation &nested : llvm::make_early_inc_range(old.without_terminator()))
-      nested.moveBefore(body, body->end());
-    inner.setInsertionPointToEnd(body);
-    scf::YieldOp::create(inner, loc, old.getTerminator()->getOperands());
-    op.replaceAllUsesWith(loop.getResults());
-    op.erase();
   }
 
   //===-- manifest --------------------------------------------------------------------------------===//
@@ -374,22 +367,22 @@ private:
     return b.getDictionaryAttr({named(b, "form", tile::stringifyForm(form())), named(b, "threads", program.getThreads()), named(b, "ctas", program.getCtas())});
   }
 
-  /// What a pipelined kernel needs of the tensors that it stores in pairs; the rules of tensor maps follow from the maps themselves.
+  /// What a pipelined kernel needs of the tensors that it stores in words of 16 bytes; the rules of tensor maps follow from the maps themselves.
   SmallVector<Attribute> conditions() {
     SmallVector<Attribute> result;
     if (!isPipelined())
       return result;
     llvm::SetVector<StringAttr> stored;
     kernel->walk([&](tile::StoreOp store) {
-      if (store.getTile().getType().getRank() == 2)
+      if (store.getTile().getType().getRank() == 2 && store.getTile().getType().getElementTypeBitWidth() == 16)
         stored.insert(kernel.getArgAttrOfType<StringAttr>(cast<BlockArgument>(store.getMemory()).getArgNumber(), "tile.name"));
     });
     for (StringAttr name : stored) {
       std::string tensor = "`" + name.str() + "`";
-      result.push_back(b.getDictionaryAttr({named(b, "kind", "aligned"), named(b, "tensor", name), named(b, "bytes", 4),
-                                            named(b, "text", tensor + " starts at a multiple of 4 bytes")}));
-      result.push_back(b.getDictionaryAttr({named(b, "kind", "stride_multiple"), named(b, "tensor", name), named(b, "bytes", 4),
-                                            named(b, "text", "strides of " + tensor + " are multiples of 4 bytes")}));
+      result.push_back(b.getDictionaryAttr({named(b, "kind", "aligned"), named(b, "tensor", name), named(b, "bytes", 16),
+                                            named(b, "text", tensor + " starts at a multiple of 16 bytes")}));
+      result.push_back(b.getDictionaryAttr({named(b, "kind", "stride_multiple"), named(b, "tensor", name), named(b, "bytes", 16),
+                                            named(b, "text", "strides of " + tensor + " are multiples of 16 bytes")}));
       result.push_back(b.getDictionaryAttr({named(b, "kind", "inner_contiguous"), named(b, "tensor", name),
                                             named(b, "text", "the last axis of " + tensor + " has stride 1")}));
     }
@@ -412,7 +405,7 @@ private:
     if (matchPattern(value, m_ConstantInt(&number)))
       return std::to_string(number.getSExtValue());
     Operation *op = value.getDefiningOp();
-    if (isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp>(op))
+    if (isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp>(op)) // of values that fit
       return prefix(op->getOperand(0));
     if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == entry) {
       auto facts = cast<DictionaryAttr>(arguments[argument.getArgNumber()]);
@@ -448,8 +441,9 @@ FailureOr<KernelState> tegula::lowerStructure(warp::KernelOp kernel) { return Fr
 
 void tegula::finishKernel(KernelState &state) {
   LLVM::LLVMFuncOp function = state.function;
-  for (auto ring : llvm::make_early_inc_range(function.getBody().front().getOps<warp::RingOp>()))
-    ring.erase();
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front()))
+    if (isa<warp::RingOp, warp::QueueOp>(op))
+      op.erase();
   // Casts between a memref and its parts cancel; what is left of them has no use.
   SmallVector<UnrealizedConversionCastOp> casts;
   function->walk([&](UnrealizedConversionCastOp cast) { casts.push_back(cast); });

@@ -25,7 +25,7 @@ Value tegula::constantInt(OpBuilder &b, Location loc, int64_t value, unsigned bi
   return LLVM::ConstantOp::create(b, loc, b.getIntegerAttr(b.getIntegerType(bits), value));
 }
 
-Value tegula::narrowToI32(OpBuilder &b, Location loc, Value value) { return arith::TruncIOp::create(b, loc, b.getI32Type(), value); }
+Value tegula::narrowToI32(OpBuilder &b, Location loc, Value value) { return b.createOrFold<arith::TruncIOp>(loc, b.getI32Type(), value); }
 
 Value tegula::elementAddress(OpBuilder &b, Location loc, Type element, Value pointer, ValueRange indices, ValueRange strides) {
   Value offset;
@@ -107,7 +107,7 @@ private:
     target.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect, vector::VectorDialect>();
     target.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect, tensor::TensorDialect>(legalByType);
     target.addIllegalDialect<warp::WarpDialect, tile::TileDialect>();
-    target.addLegalOp<warp::RingOp, UnrealizedConversionCastOp>(); // rings are facts, read by the patterns and erased at the end
+    target.addLegalOp<warp::RingOp, warp::QueueOp, UnrealizedConversionCastOp>(); // rings are facts, read by the patterns and erased at the end
     scf::populateSCFStructuralTypeConversionsAndLegality(types, patterns, target);
     populateFragmentPatterns(patterns, types, state);
     populateElementPatterns(patterns, types, state);
@@ -115,6 +115,7 @@ private:
     populateCopyPatterns(patterns, types, state);
     populateUnseenPatterns(patterns, types, state);
     populateBarrierPatterns(patterns, types, state);
+    populateRedoPatterns(patterns, types, state);
     populateBlockedMemoryPatterns(patterns, types, state);
     populateBlockedMovePatterns(patterns, types, state);
     populateBlockedReducePatterns(patterns, types, state);

@@ -24,6 +24,7 @@ struct KernelState {
   tile::ScheduleAttr schedule; ///< null for a tile program in blocked layouts
   int64_t threads;             ///< of the CTA
   ThreadPlace place;
+  mlir::Value workspace;       ///< pointer to the launch's 16 bytes: next tile, CTAs that left, rows computed again (u32 each); null where nothing uses it
   llvm::DenseMap<mlir::Operation *, mlir::Value> tensorMaps; ///< of each warp.copy
   llvm::DenseMap<mlir::Value, IndexRange> ranges;            ///< of dims and warpgroup numbers
 };
@@ -44,6 +45,13 @@ public:
   ThreadTypeConverter();
 };
 
+/// A loop over tiles whose numbers come from the grid's counter, taken by the elected role and passed on through a queue (see TileLoop.cpp).
+void lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool isElected, const KernelState &state);
+/// Plain counting: ctaid, ctaid + nctaid, ...
+void lowerStridedTiles(warp::ForTilesOp op);
+/// Sets up the queue's barriers, in one thread.
+void initialiseQueue(mlir::OpBuilder &b, warp::QueueOp queue, mlir::Value shared);
+
 /// Replaces warp.kernel by llvm.func with the arguments that the manifest describes: roles and the tile loop become control flow.
 mlir::FailureOr<KernelState> lowerStructure(warp::KernelOp kernel);
 /// Drops arguments that nothing reads and writes the manifest.
@@ -55,6 +63,7 @@ void populateMatrixPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeC
 void populateCopyPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateUnseenPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBarrierPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateRedoPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBlockedMemoryPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBlockedMovePatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBlockedReducePatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);

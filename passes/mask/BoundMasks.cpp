@@ -188,11 +188,19 @@ private:
     Interval rows{op.getFirst(), b.createOrFold<arith::SubIOp>(loc, op.getLast(), one)};
     ranges.set(region.getArgument(0), {first->low, std::max(first->low, last->high)});
     ranges.set(region.getArgument(1), {lower->low, std::max(lower->low, upper->high) + keys});
-    BoxEvaluator block(b, loc, region, ranges);
-    block.set(region.getArgument(0), rows);
-    block.set(region.getArgument(1), span(b, loc, op.getCols(), keys));
-    if (Value all = block.truth(yielded).all)
-      op.getPartialMutable().assign(b.createOrFold<arith::XOrIOp>(loc, all, arith::ConstantOp::create(b, loc, b.getBoolAttr(true))));
+    Interval columns = span(b, loc, op.getCols(), keys);
+    columns.high = b.createOrFold<arith::MinSIOp>(loc, columns.high, b.createOrFold<arith::SubIOp>(loc, op.getEnd(), one));
+    // No key is unseen where the last row, or the first one, sees all of them.
+    Value covered;
+    for (Interval seeing : {Interval{rows.high, rows.high}, Interval{rows.low, rows.low}}) {
+      BoxEvaluator block(b, loc, region, ranges);
+      block.set(region.getArgument(0), seeing);
+      block.set(region.getArgument(1), columns);
+      if (Value all = block.truth(yielded).all)
+        covered = covered ? b.createOrFold<arith::OrIOp>(loc, covered, all) : all;
+    }
+    if (covered)
+      op.getPartialMutable().assign(b.createOrFold<arith::XOrIOp>(loc, covered, arith::ConstantOp::create(b, loc, b.getBoolAttr(true))));
     Block *body = b.createBlock(&op.getPossible(), {}, {b.getI64Type()}, {loc});
     BoxEvaluator key(b, loc, region, ranges);
     key.set(region.getArgument(0), rows);

@@ -25,7 +25,7 @@ struct PingPongPass : tegula::impl::PingPongPassBase<PingPongPass> {
     getOperation()->walk([&](warp::RoleOp role) {
       SmallVector<scf::ForOp> issuing;
       role->walk([&](scf::ForOp loop) {
-        if (!loop.getBody()->getOps<warp::MmaOp>().empty())
+        if (llvm::any_of(loop.getBody()->getOps<warp::MmaOp>(), isAsynchronous))
           issuing.push_back(loop);
       });
       if (issuing.empty())
@@ -37,6 +37,9 @@ struct PingPongPass : tegula::impl::PingPongPassBase<PingPongPass> {
 
 private:
   static constexpr int64_t turnThreads = 256;
+
+  /// Products of tiles in global memory, as of rows computed again, are no one's to wait for.
+  static bool isAsynchronous(warp::MmaOp op) { return isa<warp::SlotType>(op.getRhs().getType()); }
 
   void takeTurns(warp::RoleOp role, ArrayRef<scf::ForOp> issuing) {
     OpBuilder b(&getContext());

@@ -124,7 +124,7 @@ public:
     for (auto [argument, init] : llvm::zip(loop.getIterArgs(), loop.getInits()))
       first.map(argument, init);
     cloneScores(first);
-    cloneSoftmax(first);
+    cloneSoftmax(first, /*isFirst=*/true);
     Value start = arith::AddIOp::create(b, loc, loop.getLower(), step);
     Value initial = loop.getInits()[in.accIndex];
     SmallVector<Value> inits = nextState(first, matchPattern(initial, m_AnyZeroFloat()) ? initial : rescaled(first, initial));
@@ -157,12 +157,12 @@ private:
     if (!early)
       values = previousValues();
     Value acc = outputProduct(values, carried.back(), carried[in.accIndex]);
-    cloneSoftmax(map);
+    cloneSoftmax(map, /*isFirst=*/false);
     return nextState(map, rescaled(map, acc));
   }
 
   Value rescaled(IRMapping &map, Value acc) {
-    if (!in.rescale)
+    if (!in.rescale || isFixed())
       return acc;
     map.map(in.rescale.getTile(), acc);
     return b.clone(*in.rescale, map)->getResult(0);
@@ -183,9 +183,18 @@ private:
         b.clone(op, map);
   }
 
-  void cloneSoftmax(IRMapping &map) {
+  /// Under a fixed reference, blocks after the first neither look for a max nor rescale.
+  void cloneSoftmax(IRMapping &map, bool isFirst) {
     for (Operation *op : in.softmax)
-      b.clone(*op, map);
+      if (auto softmax = dyn_cast<OnlineSoftmaxOp>(b.clone(*op, map)); softmax && softmax.getFixed() && !isFirst)
+        softmax.setContinued(true);
+  }
+
+  bool isFixed() const {
+    return llvm::any_of(in.softmax, [](Operation *op) {
+      auto softmax = dyn_cast<OnlineSoftmaxOp>(op);
+      return softmax && softmax.getFixed();
+    });
   }
 
   /// The values of block n.

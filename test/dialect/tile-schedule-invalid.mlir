@@ -2,65 +2,70 @@
 // RUN: tegula-opt %s -verify-diagnostics -split-input-file
 
 // expected-error@+1 {{expected consumers from 1 to 4 in steps of 1, but got 5}}
-module attributes {s = #tile.schedule<form = direct, block_m = 320, block_n = 16, consumers = 5, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {}
+module attributes {s = #tile.schedule<form = direct, block_m = 320, block_n = 16, consumers = 5, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {}
 
 // -----
 
 // expected-error@+1 {{expected block_n from 16 to 256 in steps of 16, but got 24}}
-module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 24, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {}
+module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 24, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {}
 
 // -----
 
 // expected-error@+1 {{expected stages from 1 to 8 in steps of 1, but got 0}}
-module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 0, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {}
+module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 0, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {}
 
 // -----
 
 // expected-error@+1 {{expected q_stages from 1 to 4 in steps of 1, but got 5}}
-module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 5, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {}
+module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 5, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {}
 
 // -----
 
 // expected-error@+1 {{expected producer_registers from 0 to 256 in steps of 8, but got 25}}
-module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 25, consumer_registers = 240, ping_pong = false, rescale_threshold = 0>} {}
+module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 25, consumer_registers = 240, ping_pong = false, softmax = online>} {}
 
 // -----
 
 // expected-error@+1 {{expected consumer_registers from 0 to 256 in steps of 8, but got 264}}
-module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 24, consumer_registers = 264, ping_pong = false, rescale_threshold = 0>} {}
+module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 24, consumer_registers = 264, ping_pong = false, softmax = online>} {}
 
 // -----
 
 // expected-error@+1 {{expected block_m = 64 * consumers = 128, but got 64}}
-module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 2, stages = 1, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, rescale_threshold = 0>} {}
+module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 2, stages = 1, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online>} {}
 
 // -----
 
 // expected-error@+1 {{expected producer_registers and consumer_registers both 0 or both given, but got 0 and 240}}
-module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 240, ping_pong = false, rescale_threshold = 0>} {}
+module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 240, ping_pong = false, softmax = online>} {}
 
 // -----
 
 // expected-error@+1 {{expected block_m from 1 to 1024 in steps of 1, but got 2000}}
-module attributes {s = #tile.schedule<form = sequential, block_m = 2000, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {}
+module attributes {s = #tile.schedule<form = sequential, block_m = 2000, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {}
 
 // -----
 
 // expected-error@+1 {{expected block_n from 1 to 1024 in steps of 1, but got 0}}
-module attributes {s = #tile.schedule<form = sequential, block_m = 1, block_n = 0, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {}
+module attributes {s = #tile.schedule<form = sequential, block_m = 1, block_n = 0, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {}
 
 // -----
 
 // expected-error@+2 {{expected ::tegula::tile::Form to be one of: direct, pipelined, sequential}}
 // expected-error@+1 {{failed to parse Tile_ScheduleAttr parameter 'form'}}
-module attributes {s = #tile.schedule<form = fast, block_m = 1, block_n = 0, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {}
+module attributes {s = #tile.schedule<form = fast, block_m = 1, block_n = 0, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {}
 
 // -----
 
 // expected-error@+1 {{duplicate or unknown struct parameter name: warps}}
-module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, warps = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {}
+module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, warps = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {}
 
 // -----
 
-// expected-error@+1 {{expected rescale_threshold from 0 to 15 in steps of 1, but got 16}}
-module attributes {s = #tile.schedule<form = sequential, block_m = 1, block_n = 1, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 16>} {}
+// expected-error@+1 {{expected softmax = online or threshold under form = sequential, but got fixed}}
+module attributes {s = #tile.schedule<form = sequential, block_m = 1, block_n = 1, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = fixed>} {}
+
+// -----
+
+// expected-error@+1 {{expected tiles = stride under form = direct, but got counter}}
+module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, tiles = counter>} {}

@@ -56,7 +56,7 @@ tile.kernel @whole(%q: memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>>, %o: memref<
 tile.kernel @wide(%q: memref<1x2x?x8xf64>, %n: i64) {
   // CHECK: tile.attention
   // CHECK: ^bb0(%{{.*}}: f64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64, %{{.*}}: i64):
-  // CHECK: } {schedule = #tile.schedule<form = sequential, block_m = 48, block_n = 100, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>}
+  // CHECK: } {schedule = #tile.schedule<form = sequential, block_m = 48, block_n = 100, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>}
   tile.attention ins(%q, %q, %q : memref<1x2x?x8xf64>, memref<1x2x?x8xf64>, memref<1x2x?x8xf64>) dims(%n, %n, %n, %n, %n) reduction(softmax) scale {
   ^bb0(%b: i64, %h: i64, %g: i64, %i: i64):
     %c = arith.constant 0.125 : f64
@@ -70,7 +70,7 @@ tile.kernel @wide(%q: memref<1x2x?x8xf64>, %n: i64) {
     tile.yield %c : i1
   }
     outs(%q : memref<1x2x?x8xf64>)
-    emit { ^bb0(%y: f64, %lse: f64, %max: f64, %sum: f64, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f64 } {schedule = #tile.schedule<form = sequential, block_m = 48, block_n = 100, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>}
+    emit { ^bb0(%y: f64, %lse: f64, %max: f64, %sum: f64, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f64 } {schedule = #tile.schedule<form = sequential, block_m = 48, block_n = 100, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>}
   tile.return
 }
 
@@ -120,10 +120,10 @@ tile.kernel @sums(%q: memref<1x2x?x8xf32>, %n: i64) {
 }
 
 // Fields of a schedule may come in any order.
-// CHECK: #tile.schedule<form = pipelined, block_m = 128, block_n = 256, consumers = 2, stages = 8, q_stages = 4, producer_registers = 24, consumer_registers = 240, ping_pong = true, rescale_threshold = 15>
-// CHECK: #tile.schedule<form = direct, block_m = 256, block_n = 16, consumers = 4, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+// CHECK: #tile.schedule<form = pipelined, block_m = 128, block_n = 256, consumers = 2, stages = 8, q_stages = 4, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = fixed, tiles = longest_first>
+// CHECK: #tile.schedule<form = direct, block_m = 256, block_n = 16, consumers = 4, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 tile.kernel @schedules() attributes {
-  a = #tile.schedule<ping_pong = true, block_n = 256, block_m = 128, consumers = 2, stages = 8, q_stages = 4, producer_registers = 24, consumer_registers = 240, rescale_threshold = 15, form = pipelined>,
-  b = #tile.schedule<form = direct, block_m = 256, block_n = 16, consumers = 4, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
+  a = #tile.schedule<ping_pong = true, block_n = 256, block_m = 128, consumers = 2, stages = 8, q_stages = 4, producer_registers = 24, consumer_registers = 240, softmax = fixed, tiles = longest_first, form = pipelined>,
+  b = #tile.schedule<form = direct, block_m = 256, block_n = 16, consumers = 4, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
   tile.return
 }

@@ -174,9 +174,9 @@ static std::string assembleOnly(Compiler &compiler, CompileRequest request) {
   CompileResult result = compiler.compile(request);
   if (!result)
     return result.diagnostics;
-  if (result.assembler.spillStores)
-    return "the kernel spills " + std::to_string(result.assembler.spillStores) +
-           " bytes";
+  // The compiler tells of spills that cost anything.
+  if (llvm::StringRef(result.diagnostics).contains("the kernel spills"))
+    return result.diagnostics;
   for (const PtxasNote &note : result.assembler.notes)
     if (note.serialises)
       return "ptxas: " + note.text;

@@ -1,4 +1,4 @@
-"""Compiles variants of attention to PTX, assembles each with ptxas and prints one line a kernel: registers, spilled bytes, notes on wgmma.
+"""Compiles variants of attention with ptxas and prints one line a kernel: registers, spilled bytes that the compiler tells of, notes on wgmma.
 
 Usage: assemble.py PTXAS FILE.tg FOLDER ITEMS TYPES HEAD_DIMS FORM
 
@@ -6,6 +6,7 @@ HEAD_DIMS is a list of D or DxE; "all" is 8 to 256 in steps of 8, those of 32 an
 """
 import concurrent.futures
 import itertools
+import json
 import os
 import re
 import subprocess
@@ -21,15 +22,14 @@ def assemble(kernel):
     item, element, dim = kernel
     key, value = dim.split("x") if "x" in dim else (dim, dim)
     path = os.path.join(folder, f"{item}-{element}-{dim}")
-    subprocess.run(["tegula", "compile", source, "--item", item, "-D", f"D={key}", "-D", f"E={value}", "-D", f"T={element}",
-                    "--schedule", f"form={form}", "--emit=ptx", "-o", path + ".ptx"], check=True)
-    run = subprocess.run([ptxas, "-arch=sm_90a", "-v", path + ".ptx", "-o", path + ".cubin"], capture_output=True, text=True)
-    log = run.stdout + run.stderr
+    run = subprocess.run(["tegula", "compile", source, "--item", item, "-D", f"D={key}", "-D", f"E={value}", "-D", f"T={element}", "--schedule", f"form={form}",
+                          "--emit=cubin,manifest", "-o", path], capture_output=True, text=True, env={**os.environ, "TEGULA_PTXAS": ptxas})
     if run.returncode:
-        sys.exit(f"{item} {element}: ptxas ended with {run.returncode}\n{log}")
-    registers = max(map(int, re.findall(r"Used (\d+) registers", log)))
-    spilled = sum(map(int, re.findall(r"(\d+) bytes spill (?:stores|loads)", log)))
-    notes = sorted(SERIALISED & set(re.findall(r"\((C\d+)\)", log)))
+        sys.exit(f"{item} {element}: tegula ended with {run.returncode}\n{run.stderr}")
+    with open(os.path.join(path, item + ".json")) as manifest:
+        registers = json.load(manifest)["registers"]
+    spilled = sum(map(int, re.findall(r"the kernel spills (\d+) bytes", run.stderr)))
+    notes = sorted(SERIALISED & set(re.findall(r"\((C\d+)\)", run.stderr)))
     return f"{item} {element} {dim} {form}: {registers} registers, {spilled} bytes spilled, serialised: {' '.join(notes) or 'no'}"
 
 

@@ -6,7 +6,7 @@
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=form=sequential" 2>&1 | FileCheck %s --check-prefix=E4
 // RUN: not tegula-opt %s --tegula-choose-schedule="target=cpu set=form=pipelined" 2>&1 | FileCheck %s --check-prefix=E5
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=block_n=256" 2>&1 | FileCheck %s --check-prefix=E6
-// RUN: not tegula-opt %s --tegula-choose-schedule="set=consumers=4" 2>&1 | FileCheck %s --check-prefix=E7
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=consumers=4,block_n=128" 2>&1 | FileCheck %s --check-prefix=E7
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=consumer_registers=256" 2>&1 | FileCheck %s --check-prefix=E8
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=block_m=100" 2>&1 | FileCheck %s --check-prefix=E9
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=consumers=5" 2>&1 | FileCheck %s --check-prefix=E10
@@ -15,17 +15,17 @@
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=consumer_registers=0" 2>&1 | FileCheck %s --check-prefix=E13
 // RUN: not tegula-opt %s --tegula-choose-schedule="target=sm_80" 2>&1 | FileCheck %s --check-prefix=E14
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,stages=4" 2>&1 | FileCheck %s --check-prefix=E15
-// RUN: not tegula-opt %s --tegula-choose-schedule="target=cpu set=rescale_threshold=4" 2>&1 | FileCheck %s --check-prefix=E16
+// RUN: not tegula-opt %s --tegula-choose-schedule="target=cpu set=softmax=threshold" 2>&1 | FileCheck %s --check-prefix=E16
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=consumers=1152921504606846976" 2>&1 | FileCheck %s --check-prefix=E17
 
-// E0: error: unknown field `forms` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, producer_registers, consumer_registers, ping_pong, rescale_threshold
+// E0: error: unknown field `forms` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, producer_registers, consumer_registers, ping_pong, softmax, tiles
 // E1: error: expected `form` of the schedule to be direct, pipelined or sequential, but got `fast`
 // E2: error: expected `ping_pong` of the schedule to be true or false, but got `maybe`
 // E3: error: expected `stages` of the schedule to be an integer of 32 bits, but got `x`
 // E4: error: form `sequential` of the schedule does not run on sm_90a
 // E5: error: form `pipelined` of the schedule does not run on the CPU
 // E6: error: the schedule needs 295936 bytes of shared memory, but sm_90a has 232448 a block; lower block_n, stages or q_stages
-// E7: error: the schedule needs about 124 registers a consumer thread, but has 112; lower block_n or consumers
+// E7: error: the schedule needs about 196 registers a consumer thread, but has 112; lower block_n or consumers
 // E8: error: the schedule's roles need 68608 registers, but sm_90a has 65536
 // E9: error: expected block_m = 64 * consumers = 64, but got 100
 // E10: error: expected consumers from 1 to 4 in steps of 1, but got 5
@@ -34,7 +34,7 @@
 // E13: error: expected producer_registers and consumer_registers both 0 or both given, but got 24 and 0
 // E14: error: expected a known architecture (sm_90a), but got 'sm_80'
 // E15: error: field `stages` of the schedule has no effect under form `direct`; leave it out, or set form=pipelined
-// E16: error: field `rescale_threshold` of the schedule has no effect under form `sequential`; leave it out, or set form=pipelined
+// E16: error: field `softmax` of the schedule has no effect under form `sequential`; leave it out, or set form=pipelined
 // E17: error: expected `consumers` of the schedule to be an integer of 32 bits, but got `1152921504606846976`
 
 tile.kernel @a(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %n: i64) {

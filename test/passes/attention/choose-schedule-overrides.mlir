@@ -4,16 +4,16 @@
 // RUN: tegula-opt %s --tegula-choose-schedule="set=block_m=192" | FileCheck %s --check-prefix=THREE
 // RUN: tegula-opt %s --tegula-choose-schedule="set=stages=3" | FileCheck %s --check-prefix=STAGES
 // RUN: tegula-opt %s --tegula-choose-schedule="set=stages=8,q_stages=2" | FileCheck %s --check-prefix=SHRUNK
-// RUN: tegula-opt %s --tegula-choose-schedule="set=ping_pong=0,rescale_threshold=0,block_n=64" | FileCheck %s --check-prefix=PLAIN
+// RUN: tegula-opt %s --tegula-choose-schedule="set=ping_pong=0,softmax=online,block_n=64,tiles=longest_first" | FileCheck %s --check-prefix=PLAIN
 // RUN: tegula-opt %s --tegula-choose-schedule="set=producer_registers=32,consumer_registers=232" | FileCheck %s --check-prefix=REGISTERS
 // RUN: tegula-opt %s --tegula-choose-schedule="target=cpu set=block_m=10,block_n=7" | FileCheck %s --check-prefix=CPU
 
 // DIRECT: form = direct, block_m = 128, block_n = 48, consumers = 2
-// ONE: form = pipelined, block_m = 64, block_n = 128, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false
-// THREE: form = pipelined, block_m = 192, block_n = 64, consumers = 3, stages = 2, q_stages = 1, producer_registers = 32, consumer_registers = 160, ping_pong = true
+// ONE: form = pipelined, block_m = 64, block_n = 128, consumers = 1, stages = 2, q_stages = 2, producer_registers = 24, consumer_registers = 240, ping_pong = false
+// THREE: form = pipelined, block_m = 192, block_n = 80, consumers = 3, stages = 2, q_stages = 2, producer_registers = 32, consumer_registers = 160, ping_pong = true
 // STAGES: form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 3
 // SHRUNK: form = pipelined, block_m = 128, block_n = 32, consumers = 2, stages = 8, q_stages = 2
-// PLAIN: form = pipelined, block_m = 128, block_n = 64, {{.*}} ping_pong = false, rescale_threshold = 0
+// PLAIN: form = pipelined, block_m = 128, block_n = 64, {{.*}} ping_pong = false, softmax = online, tiles = longest_first
 // REGISTERS: producer_registers = 32, consumer_registers = 232
 // CPU: form = sequential, block_m = 10, block_n = 7
 

@@ -110,10 +110,10 @@ tile.kernel @wide(%q: !t, %k: !t, %v: !t, %o: !t, %M: i64 {tile.dim = "M"}, %N: 
 // The fields of the item's own `schedule` clause act.
 // CHECK-LABEL: tile.kernel @own
 // CHECK-SAME: stages = 3,
-// CHECK-SAME: rescale_threshold = 0>
+// CHECK-SAME: softmax = online
 // CHECK-NOT: threshold {{[1-9]}}
 !t = memref<?x64xbf16, strided<[?, ?]>>
-tile.kernel @own(%q: !t, %k: !t, %v: !t, %o: !t, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) attributes {tile.schedule = ["stages=3", "rescale_threshold=0"]} {
+tile.kernel @own(%q: !t, %k: !t, %v: !t, %o: !t, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) attributes {tile.schedule = ["stages=3", "softmax=online"]} {
   %rows = arith.constant 128 : i64
   %zero = arith.constant 0 : i64
   %hidden = arith.constant dense<0xFF800000> : tensor<128x64xf32>

@@ -2,10 +2,10 @@
 // RUN: tegula-opt %s --tegula-choose-schedule | FileCheck %s
 // RUN: tegula-opt %s --tegula-choose-schedule=target=cpu | FileCheck %s --check-prefix=CPU
 
-// CPU-COUNT-7: #tile.schedule<form = sequential, block_m = 64, block_n = 64, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+// CPU-COUNT-7: #tile.schedule<form = sequential, block_m = 64, block_n = 64, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 
 // CHECK-LABEL: tile.kernel @bf16_64
-// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, rescale_threshold = 8>
+// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 192, block_n = 128, consumers = 3, stages = 2, q_stages = 2, producer_registers = 32, consumer_registers = 160, ping_pong = true, softmax = fixed, tiles = counter>
 tile.kernel @bf16_64(%q: memref<?x?x?x64xbf16>, %v: memref<?x?x?x64xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
@@ -17,7 +17,7 @@ tile.kernel @bf16_64(%q: memref<?x?x?x64xbf16>, %v: memref<?x?x?x64xbf16>, %n: i
 }
 
 // CHECK-LABEL: tile.kernel @f16_128
-// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, rescale_threshold = 8>
+// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 2, q_stages = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = threshold, tiles = counter>
 tile.kernel @f16_128(%q: memref<?x?x?x128xf16>, %v: memref<?x?x?x128xf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x128xf16>, memref<?x?x?x128xf16>, memref<?x?x?x128xf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
@@ -29,7 +29,7 @@ tile.kernel @f16_128(%q: memref<?x?x?x128xf16>, %v: memref<?x?x?x128xf16>, %n: i
 }
 
 // CHECK-LABEL: tile.kernel @bf16_256
-// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 80, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, rescale_threshold = 8>
+// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 80, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = fixed, tiles = counter>
 tile.kernel @bf16_256(%q: memref<?x?x?x256xbf16>, %v: memref<?x?x?x256xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x256xbf16>, memref<?x?x?x256xbf16>, memref<?x?x?x256xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
@@ -41,7 +41,7 @@ tile.kernel @bf16_256(%q: memref<?x?x?x256xbf16>, %v: memref<?x?x?x256xbf16>, %n
 }
 
 // CHECK-LABEL: tile.kernel @wide_values
-// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 80, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, rescale_threshold = 8>
+// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 80, consumers = 2, stages = 2, q_stages = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = fixed, tiles = counter>
 tile.kernel @wide_values(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x256xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x256xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
@@ -53,7 +53,7 @@ tile.kernel @wide_values(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x256xbf16>,
 }
 
 // CHECK-LABEL: tile.kernel @f32_64
-// CHECK: schedule = #tile.schedule<form = direct, block_m = 64, block_n = {{[0-9]+}}, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+// CHECK: schedule = #tile.schedule<form = direct, block_m = 64, block_n = {{[0-9]+}}, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 tile.kernel @f32_64(%q: memref<?x?x?x64xf32>, %v: memref<?x?x?x64xf32>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x64xf32>, memref<?x?x?x64xf32>, memref<?x?x?x64xf32>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
@@ -66,7 +66,7 @@ tile.kernel @f32_64(%q: memref<?x?x?x64xf32>, %v: memref<?x?x?x64xf32>, %n: i64)
 
 // The query tile does not fit beside the accumulator.
 // CHECK-LABEL: tile.kernel @f32_256
-// CHECK: schedule = #tile.schedule<form = direct, block_m = 64, block_n = {{[0-9]+}}, consumers = 1, stages = 1, q_stages = 0, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+// CHECK: schedule = #tile.schedule<form = direct, block_m = 64, block_n = {{[0-9]+}}, consumers = 1, stages = 1, q_stages = 0, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 tile.kernel @f32_256(%q: memref<?x?x?x256xf32>, %v: memref<?x?x?x256xf32>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x256xf32>, memref<?x?x?x256xf32>, memref<?x?x?x256xf32>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
@@ -78,7 +78,7 @@ tile.kernel @f32_256(%q: memref<?x?x?x256xf32>, %v: memref<?x?x?x256xf32>, %n: i
 }
 
 // CHECK-LABEL: tile.kernel @narrow
-// CHECK: schedule = #tile.schedule<form = direct, block_m = 64, block_n = {{[0-9]+}}, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+// CHECK: schedule = #tile.schedule<form = direct, block_m = 64, block_n = {{[0-9]+}}, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 tile.kernel @narrow(%q: memref<?x?x?x24xbf16>, %v: memref<?x?x?x24xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x24xbf16>, memref<?x?x?x24xbf16>, memref<?x?x?x24xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
@@ -91,7 +91,7 @@ tile.kernel @narrow(%q: memref<?x?x?x24xbf16>, %v: memref<?x?x?x24xbf16>, %n: i6
 
 // A schedule that is there is kept.
 // CHECK-LABEL: tile.kernel @kept
-// CHECK: schedule = #tile.schedule<form = direct, block_m = 128, block_n = 48, consumers = 2, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+// CHECK: schedule = #tile.schedule<form = direct, block_m = 128, block_n = 48, consumers = 2, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 tile.kernel @kept(%q: memref<?x?x?x64xbf16>, %v: memref<?x?x?x64xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
@@ -99,6 +99,6 @@ tile.kernel @kept(%q: memref<?x?x?x64xbf16>, %v: memref<?x?x?x64xbf16>, %n: i64)
     mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
     outs(%v : memref<?x?x?x64xbf16>)
     emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
-    {schedule = #tile.schedule<form = direct, block_m = 128, block_n = 48, consumers = 2, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>}
+    {schedule = #tile.schedule<form = direct, block_m = 128, block_n = 48, consumers = 2, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>}
   tile.return
 }

@@ -4,7 +4,7 @@
 !q = memref<?x?x?x64xf16, strided<[?, ?, ?, ?]>>
 !rows = memref<?x?x?xf32, strided<[?, ?, ?]>>
 !heads = memref<?xf32, strided<[?]>>
-#lazy = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 8>
+#lazy = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = threshold>
 
 // An extra term is one more key of value 0, merged in natural units once the loop is done.
 // CHECK-LABEL: tile.kernel @extra

@@ -4,8 +4,8 @@
 !q = memref<?x?x?x64xf16, strided<[?, ?, ?, ?]>>
 !v = memref<?x?x?x32xf16, strided<[?, ?, ?, ?]>>
 !lse = memref<?x?x?xf32, strided<[?, ?, ?]>>
-#direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
-#lazy = #tile.schedule<form = direct, block_m = 128, block_n = 48, consumers = 2, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 8>
+#direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
+#lazy = #tile.schedule<form = direct, block_m = 128, block_n = 48, consumers = 2, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = threshold>
 
 // A constant scale under an identity score is folded into the softmax; a mask that is always true leaves the bound alone.
 // CHECK-LABEL: tile.kernel @folded

@@ -1,7 +1,7 @@
 // Element regions: each op once in the least shape that holds its operands; i32 where ranges prove it; lookups clamped.
 // RUN: tegula-opt %s --tegula-lower-warp | FileCheck %s
 
-#direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+#direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 
 // CHECK: llvm.mlir.global internal constant @tegula_zero(0 : i64) {addr_space = 1 : i32, alignment = 8 : i64} : i64
 

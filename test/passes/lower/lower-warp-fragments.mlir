@@ -4,8 +4,8 @@
 !x = memref<?x16xf16, strided<[?, ?]>>
 !l = memref<?xf32, strided<[?]>>
 !f = tensor<64x8xf16, #warp.fragment>
-#direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
-#pipelined = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+#direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
+#pipelined = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 
 // CHECK-LABEL: llvm.func @fragments
 // CHECK-SAME: %[[X:[^ ]+]]: !llvm.ptr<1> {{.*}} %[[XS0:[^ ]+]]: i64 {tegula.argument = {axis = 0 : i64{{.*}} %[[XS1:[^ ]+]]: i64 {tegula.argument = {axis = 1 : i64{{.*}} %[[L:[^ ]+]]: !llvm.ptr<1> {{.*}} %[[LS:[^ ]+]]: i64 {{.*}} %[[M32:[^ ]+]]: i32
@@ -81,16 +81,34 @@ warp.kernel @fragments(%x: !x {tile.name = "x", tile.dims = ["M", 16], tile.role
   warp.return
 }
 
-// A pipelined kernel stores pairs: the manifest's conditions promise that they are aligned.
+// A pipelined kernel stores words: the manifest's conditions promise that they are aligned. What is less than four pairs of columns a lane is not exchanged.
 // CHECK-LABEL: llvm.func @pairs
 warp.kernel @pairs(%x: !x {tile.name = "x", tile.dims = ["M", 16], tile.role = "out"}, %M: i64 {tile.dim = "M"}) attributes {schedule = #pipelined} {
   warp.roles {
     warp.role "compute" warpgroups 1 registers 0 {
-      // CHECK-COUNT-4: llvm.store %{{.*}} {alignment = 4 : i64} : vector<2xf16>, !llvm.ptr<1>
+      // CHECK-COUNT-4: llvm.store %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<1>
       // CHECK-NOT: llvm.store
       %zero = arith.constant 0 : i64
       %h = arith.constant dense<1.0> : tensor<64x16xf16, #warp.fragment>
       tile.store %h, %x[%zero, %zero] axes [0, 1] : tensor<64x16xf16, #warp.fragment>, !x
+    }
+  }
+  warp.return
+}
+
+// Of 32 columns a lane has four words a row, which the quad exchanges for 16 contiguous bytes: four shuffles and one store, for each of two rows.
+// CHECK-LABEL: llvm.func @quads
+warp.kernel @quads(%x: memref<?x32xf16, strided<[?, ?]>> {tile.name = "x", tile.dims = ["M", 32], tile.role = "out"}, %M: i64 {tile.dim = "M"}) attributes {schedule = #pipelined} {
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 0 {
+      // CHECK-COUNT-4: nvvm.shfl.sync bfly
+      // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+      // CHECK-COUNT-4: nvvm.shfl.sync bfly
+      // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+      // CHECK-NOT: llvm.store
+      %zero = arith.constant 0 : i64
+      %h = arith.constant dense<1.0> : tensor<64x32xf16, #warp.fragment>
+      tile.store %h, %x[%zero, %zero] axes [0, 1] : tensor<64x32xf16, #warp.fragment>, memref<?x32xf16, strided<[?, ?]>>
     }
   }
   warp.return

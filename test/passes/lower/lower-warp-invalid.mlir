@@ -9,14 +9,14 @@ warp.kernel @free() {
 // -----
 
 // expected-error@+1 {{has no warp.roles}}
-warp.kernel @idle() attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
+warp.kernel @idle() attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
   warp.return
 }
 
 // -----
 
 // expected-error@+1 {{argument 0 has neither `tile.name` nor `tile.dim`}}
-warp.kernel @nameless(%n: i64) attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
+warp.kernel @nameless(%n: i64) attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
   warp.return
 }
 
@@ -24,7 +24,7 @@ warp.kernel @nameless(%n: i64) attributes {schedule = #tile.schedule<form = dire
 
 // expected-error@+1 {{argument 0 needs one entry of `tile.dims` an axis}}
 warp.kernel @extents(%x: memref<?x16xf16, strided<[?, ?]>> {tile.name = "x", tile.dims = ["M"], tile.role = "in"})
-    attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
+    attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
   warp.return
 }
 
@@ -32,13 +32,13 @@ warp.kernel @extents(%x: memref<?x16xf16, strided<[?, ?]>> {tile.name = "x", til
 
 // expected-error@+1 {{cannot compute the extent `(^ M 2)`}}
 warp.kernel @expression(%x: memref<?xf16, strided<[?]>> {tile.name = "x", tile.dims = ["(^ M 2)"], tile.role = "in"}, %M: i64 {tile.dim = "M"})
-    attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
+    attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
   warp.return
 }
 
 // -----
 
-warp.kernel @unallocated(%n: i64 {tile.dim = "N"}) attributes {schedule = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
+warp.kernel @unallocated(%n: i64 {tile.dim = "N"}) attributes {schedule = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
   %r = warp.ring "x" copies 1 consumers 1 : !warp.ring<64x64xbf16, stages 1>
   warp.roles {
     warp.role "compute" warpgroups 1 registers 0 {
@@ -54,7 +54,7 @@ warp.kernel @unallocated(%n: i64 {tile.dim = "N"}) attributes {schedule = #tile.
 
 // expected-error@+1 {{an extent of the grid is no expression of dims and integer parameters that a launch can evaluate}}
 warp.kernel @grid(%N: i64 {tile.dim = "N"})
-    attributes {shared_bytes = 0 : i64, schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
+    attributes {shared_bytes = 0 : i64, schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
   warp.roles {
     warp.role "compute" warpgroups 1 registers 0 {
       %two = arith.constant 2 : i64

@@ -1,7 +1,7 @@
 // Tables and quotients of columns alone: each lane computes every 32nd column, and shuffles bring a thread those of its elements.
 // RUN: tegula-opt %s --tegula-lower-warp | FileCheck %s
 
-#direct = #tile.schedule<form = direct, block_m = 64, block_n = 64, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+#direct = #tile.schedule<form = direct, block_m = 64, block_n = 64, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 
 // CHECK-LABEL: llvm.func @lanes
 warp.kernel @lanes(%l: memref<?x64xi1, strided<[?, ?]>> {tile.name = "l", tile.dims = ["M", 64], tile.role = "out"},

@@ -1,7 +1,7 @@
 // Maps: values of rows, loops in an element's code, and long code a few elements at a time.
 // RUN: tegula-opt %s --tegula-lower-warp | FileCheck %s
 
-#direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+#direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 #rows = #warp.rows
 #fragment = #warp.fragment
 

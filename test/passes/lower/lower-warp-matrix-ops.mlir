@@ -2,8 +2,8 @@
 // RUN: tegula-opt %s --tegula-insert-waits --tegula-allocate-shared --tegula-lower-warp | FileCheck %s
 
 !u = tensor<64x16xf32, #warp.fragment>
-#direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
-#pipelined = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+#direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
+#pipelined = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 
 // Depth 24 is two steps of 16, whose last 8 are zero; 16 columns are two products a step.
 // CHECK-LABEL: llvm.func @global16

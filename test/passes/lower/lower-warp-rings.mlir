@@ -8,7 +8,7 @@
 // CHECK-SAME: %[[MAP:[^ ]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant, tegula.argument = {axes = [1, 0], box = [64, 64], kind = "tensor_map", swizzle = 128 : i64, tensor = "x"}}
 // CHECK-SAME: nvvm.reqntid = array<i32: 384>
 warp.kernel @rings(%x: !mem {tile.name = "x", tile.dims = ["M", 80], tile.role = "in"}, %M: i64 {tile.dim = "M"})
-    attributes {schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, rescale_threshold = 0>} {
+    attributes {schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online>} {
   // The base of shared memory is rounded up to the swizzle's 1024 bytes.
   // CHECK: %[[SYMBOL:.*]] = llvm.mlir.addressof @smem
   // CHECK-NEXT: %[[ADDRESS:.*]] = llvm.ptrtoint %[[SYMBOL]]
@@ -63,8 +63,7 @@ warp.kernel @rings(%x: !mem {tile.name = "x", tile.dims = ["M", 80], tile.role =
         // CHECK: llvm.inline_asm {{.*}} "@$1 mbarrier.arrive.shared::cta.b64 _, [$0];"
         warp.release %r[%t] copy %zero : !ring
         // The copy chooses the ring among several.
-        // CHECK: %[[COPY:.*]] = arith.trunci %[[GROUP]] : i64 to i32
-        // CHECK: %[[FIRST:.*]] = arith.muli %[[COPY]], %{{.*}}
+        // CHECK: %[[FIRST:.*]] = arith.muli %{{.*}}, %{{.*}} : i32
         // CHECK: arith.addi %{{.*}}, %[[FIRST]]
         // CHECK: mbarrier.try_wait
         %qs = warp.wait %q[%t] copy %g : !warp.ring<64x64xbf16, stages 1>

@@ -142,9 +142,14 @@ tile.kernel @values(%v: memref<?x64xf16, strided<[?, ?]>>, %o: memref<?x64xf16, 
   tile.for_blocks %n = %c0 to %N step 32 {
     %x = tile.load %v[%n, %c0] axes [0, 1] : memref<?x64xf16, strided<[?, ?]>> -> tensor<32x64xf16>
     // CHECK: %[[LASTROW:.*]] = arith.subi %[[END]], %c1
-    // CHECK: %[[LASTKEY:.*]] = arith.addi %{{.*}}, %c31
-    // CHECK: %[[PARTIAL:.*]] = arith.cmpi slt, %[[ROW]], %[[LASTKEY]]
-    // CHECK: tile.zero_unseen %{{.*}} rows(%[[ROW]] to %[[END]]) cols(%{{.*}} to %[[N:.*]]) if(%[[PARTIAL]]) seen {
+    // CHECK: arith.subi %[[N:.*]], %c1
+    // The last key of the block that exists; no row is looked at where the last one, or the first one, sees all keys up to it.
+    // CHECK: %[[LASTKEY:.*]] = arith.minsi
+    // CHECK: %[[BYLAST:.*]] = arith.cmpi sge, %[[LASTROW]], %[[LASTKEY]]
+    // CHECK: %[[BYFIRST:.*]] = arith.cmpi sge, %[[ROW]], %[[LASTKEY]]
+    // CHECK: %[[COVERED:.*]] = arith.ori %[[BYLAST]], %[[BYFIRST]]
+    // CHECK: %[[PARTIAL:.*]] = arith.xori %[[COVERED]], %true
+    // CHECK: tile.zero_unseen %{{.*}} rows(%[[ROW]] to %[[END]]) cols(%{{.*}} to %[[N]]) if(%[[PARTIAL]]) seen {
     // CHECK: } possible {
     // CHECK-NEXT: ^bb0(%[[KEY:.*]]: i64):
     // CHECK-NEXT: %[[SOME:.*]] = arith.cmpi sge, %[[LASTROW]], %[[KEY]]

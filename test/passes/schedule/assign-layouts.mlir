@@ -4,7 +4,7 @@
 // CHECK-LABEL: tile.kernel @rows
 // CHECK-SAME: %[[Q:[^ ]+]]: memref<?x16xf16>, %[[K:[^ ]+]]: memref<?x16xf16>, %[[L:[^ ]+]]: memref<?xf32>, %[[ROW:[^ ]+]]: i64, %[[N:[^ ]+]]: i64)
 tile.kernel @rows(%q: memref<?x16xf16>, %k: memref<?x16xf16>, %l: memref<?xf32>, %row: i64, %n: i64)
-    attributes {schedule = #tile.schedule<form = direct, block_m = 128, block_n = 32, consumers = 2, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
+    attributes {schedule = #tile.schedule<form = direct, block_m = 128, block_n = 32, consumers = 2, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
   // CHECK: %[[GROUP:.*]] = warp.warpgroup
   // CHECK: %[[FIRST:.*]] = arith.muli %[[GROUP]], %c64_i64
   %zero = arith.constant 0 : i64

@@ -12,7 +12,7 @@
 // CHECK-NOT: warp.ring
 // CHECK-NOT: warp.role "load"
 tile.kernel @direct(%q: memref<?x16xf16>, %k: memref<?x16xf16>, %n: i64, %h: i64)
-    attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 32, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
+    attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 32, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
   // CHECK: warp.role "compute" warpgroups 1 registers 0 {
   // The first coordinate is the fastest.
   // CHECK: %[[TOTAL:.*]] = arith.muli %{{.*}}, %[[H]]
@@ -42,7 +42,7 @@ tile.kernel @direct(%q: memref<?x16xf16>, %k: memref<?x16xf16>, %n: i64, %h: i64
 // `q_stages = 0`: the query tile is an operand in memory, too.
 // CHECK-LABEL: warp.kernel @query_in_memory
 tile.kernel @query_in_memory(%q: memref<?x16xf16>, %k: memref<?x16xf16>, %o: memref<?x32xf32>, %n: i64)
-    attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 32, consumers = 1, stages = 1, q_stages = 0, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>} {
+    attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 32, consumers = 1, stages = 1, q_stages = 0, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
   // CHECK: %[[QT:.*]] = warp.global %{{.*}} axes [0, 1] : memref<?x16xf16> -> <64x16xf16>
   // CHECK: warp.mma %[[QT]], %{{.*}} transpose_b : !warp.global<64x16xf16>, !warp.global<32x16xf16>
   %zero = arith.constant 0 : i64

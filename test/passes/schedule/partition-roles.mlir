@@ -13,7 +13,7 @@
 // CHECK-LABEL: warp.kernel @rotated
 // CHECK-SAME: (%[[Q:[^ ]+]]: memref<?x16xf16> {tile.name = "q"}, %[[K:[^ ]+]]: memref<?x16xf16> {tile.name = "k"}, %[[V:[^ ]+]]: memref<?x8xf16>, %{{.*}}: memref<?x8xf32>, %[[N:[^ ]+]]: i64)
 tile.kernel @rotated(%q: !q {tile.name = "q"}, %k: !q {tile.name = "k"}, %v: !v, %o: memref<?x8xf32>, %n: i64)
-    attributes {schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 32, consumers = 2, stages = 3, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, rescale_threshold = 0>} {
+    attributes {schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 32, consumers = 2, stages = 3, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online>} {
   // CHECK-NEXT: %[[QR:.*]] = warp.ring "q" copies 2 consumers 2 : <64x16xf16, stages 1>
   // CHECK-NEXT: %[[KR:.*]] = warp.ring "k" copies 1 consumers 2 : <32x16xf16, stages 3>
   // CHECK-NEXT: %[[VR:.*]] = warp.ring "ring" copies 1 consumers 2 : <32x8xf16, stages 3>

@@ -3,9 +3,9 @@
 
 !slot = !warp.slot<64x64xbf16>
 !pending = !warp.pending<tensor<64x64xf32, #warp.fragment>>
-#turns = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, rescale_threshold = 0>
-#free = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, rescale_threshold = 0>
-#one = #tile.schedule<form = pipelined, block_m = 64, block_n = 64, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, rescale_threshold = 0>
+#turns = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = online>
+#free = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online>
+#one = #tile.schedule<form = pipelined, block_m = 64, block_n = 64, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = online>
 
 // CHECK-LABEL: warp.kernel @turns
 warp.kernel @turns(%n: i64) attributes {schedule = #turns} {

@@ -2,7 +2,7 @@
 // RUN: tegula-opt %s --tegula-rotate-loop > %t
 // RUN: tegula-opt %s | diff - %t
 
-#pipelined = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, rescale_threshold = 0>
+#pipelined = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online>
 
 // A product without a softmax.
 tile.kernel @product(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %o: memref<?x32xf32>, %n: i64, %u: tensor<64x32xf32>) attributes {schedule = #pipelined} {

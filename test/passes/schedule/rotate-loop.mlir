@@ -1,8 +1,8 @@
 // Rotation is found by data flow: order of ops, order of carried values and origin do not matter.
 // RUN: tegula-opt %s --tegula-rotate-loop | FileCheck %s
 
-#pipelined = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, rescale_threshold = 0>
-#direct = #tile.schedule<form = direct, block_m = 64, block_n = 32, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, rescale_threshold = 0>
+#pipelined = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online>
+#direct = #tile.schedule<form = direct, block_m = 64, block_n = 32, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 
 // Carried values in the order sum, accumulator, max; the values' load first.
 // CHECK-LABEL: tile.kernel @handwritten

@@ -1,0 +1,204 @@
+// tegula-fix-reference: the reference of a row's weights becomes the max over its first block of keys.
+//
+// In: an attention loop under `softmax = fixed`. Out: the same without running max and rescale, a check of each row's sum, and the stores in a `tile.redo`, whose other program is
+// the one that came in, under the direct schedule. The one idea: any reference gives the same output while nothing leaves the range of floats; so check that at the end.
+#include "passes/Passes.h"
+#include "passes/attention/AttentionProgram.h"
+#include "passes/attention/ChooseSchedule.h"
+#include "passes/attention/NarrowKeys.h"
+#include "passes/mask/KeyOrder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+
+namespace tegula {
+#define GEN_PASS_DEF_FIXREFERENCEPASS
+#include "passes/Passes.h.inc"
+} // namespace tegula
+
+using namespace mlir;
+using namespace tegula;
+using namespace tegula::tile;
+
+namespace {
+
+/// Sums of weights that a check lets pass: no weight of the first block's largest score is lost, and sums and products of weights and values of ordinary size are finite.
+constexpr double leastSum = 0x1p-60, greatestSum = 0x1p100;
+/// Sums up to here keep the accumulator finite for all values below 2^107; above, it is looked at.
+constexpr double ordinarySum = 0x1p20;
+
+/// Keys of a block in the program that computes rows again.
+constexpr int64_t fewKeys = 16;
+
+/// An attention loop whose reference may be fixed.
+struct FixableLoop {
+  ForBlocksOp loop;
+  OnlineSoftmaxOp softmax;
+  unsigned sum, acc; ///< which carried values
+  SmallVector<StoreOp> stores;
+
+  /// Nothing where the form is unsafe or pointless; `reason` says why.
+  static std::optional<FixableLoop> match(KernelOp kernel, std::string &reason);
+
+private:
+  bool findLoop(KernelOp kernel, std::string &reason);
+  bool findState(std::string &reason);
+  bool checkScores(std::string &reason);
+  bool findStores(KernelOp kernel, std::string &reason);
+};
+
+std::optional<FixableLoop> FixableLoop::match(KernelOp kernel, std::string &reason) {
+  FixableLoop found;
+  if (found.findLoop(kernel, reason) && found.findState(reason) && found.checkScores(reason) && found.findStores(kernel, reason))
+    return found;
+  return std::nullopt;
+}
+
+bool FixableLoop::findLoop(KernelOp kernel, std::string &reason) {
+  for (ForBlocksOp candidate : kernel.getBody().front().getOps<ForBlocksOp>())
+    for (OnlineSoftmaxOp op : candidate.getBody().front().getOps<OnlineSoftmaxOp>()) {
+      reason = "it has more than one online softmax";
+      if (softmax)
+        return false;
+      loop = candidate, softmax = op;
+    }
+  reason = "it has no online softmax in a loop at its top";
+  return softmax != nullptr;
+}
+
+bool FixableLoop::findState(std::string &reason) {
+  std::optional<unsigned> sumIndex, accIndex;
+  for (auto [number, next] : llvm::enumerate(loop.getBody().front().getTerminator()->getOperands())) {
+    if (next == softmax.getNewSum())
+      sumIndex = number;
+    if (next.getDefiningOp<DotOp>())
+      accIndex = number;
+  }
+  reason = "its state is not that of one softmax";
+  if (!sumIndex || !accIndex)
+    return false;
+  sum = *sumIndex, acc = *accIndex;
+  auto argument = dyn_cast<BlockArgument>(softmax.getMax());
+  return argument && argument.getOwner() == &loop.getBody().front() && matchPattern(loop.getInits()[argument.getArgNumber() - 1], m_NegInfFloat());
+}
+
+/// Scores are a product as it is, so that what the first block shows of a row speaks for the rest, and a row that the first block hides from all keys sees none later.
+bool FixableLoop::checkScores(std::string &reason) {
+  Value scores = softmax.getScores();
+  while (auto select = scores.getDefiningOp<arith::SelectOp>()) {
+    auto mask = select.getCondition().getDefiningOp<MaskOp>();
+    reason = "a row may see its first key after the first block";
+    if (!mask || !matchPattern(select.getFalseValue(), m_NegInfFloat()) ||
+        !seesPrefix(mask.getBody().front().getTerminator()->getOperand(0), mask.getBody().getArgument(1)))
+      return false;
+    scores = select.getTrueValue();
+  }
+  auto dot = scores.getDefiningOp<DotOp>();
+  reason = "its scores are more than a product, and may grow along the keys";
+  if (!dot)
+    return false;
+  reason = "weights relative to a first block may leave the range of f16";
+  return !dot.getLhs().getType().getElementType().isF16();
+}
+
+bool FixableLoop::findStores(KernelOp kernel, std::string &reason) {
+  kernel->walk([&](StoreOp store) { stores.push_back(store); });
+  reason = "its outputs have no place for a mark";
+  return !stores.empty() && llvm::all_of(stores, [&](StoreOp store) {
+    auto element = dyn_cast<FloatType>(store.getTile().getType().getElementType());
+    return store->getParentOp() == kernel && !store.getMask() && element && element.getWidth() <= 32;
+  });
+}
+
+} // namespace
+
+bool tegula::canFixReference(KernelOp kernel) {
+  std::string reason;
+  return FixableLoop::match(kernel, reason).has_value();
+}
+
+namespace {
+
+struct FixReferencePass : tegula::impl::FixReferencePassBase<FixReferencePass> {
+  void runOnOperation() override {
+    SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
+    for (KernelOp kernel : kernels) {
+      auto schedule = kernel->getAttrOfType<ScheduleAttr>("schedule");
+      if (!schedule || schedule.getForm() != Form::Pipelined || schedule.getSoftmax() != SoftmaxForm::Fixed)
+        continue;
+      std::string reason;
+      std::optional<FixableLoop> found = FixableLoop::match(kernel, reason);
+      if (found && found->softmax.getThreshold()) { // else its running max is read
+        fix(kernel, *found, schedule);
+        ++fixed;
+      } else {
+        kernel->setAttr("schedule", withSoftmax(schedule, SoftmaxForm::Threshold));
+      }
+    }
+  }
+
+private:
+  static ScheduleAttr withSoftmax(ScheduleAttr s, SoftmaxForm softmax) {
+    return ScheduleAttr::get(s.getContext(), s.getForm(), s.getBlockM(), s.getBlockN(), s.getConsumers(), s.getStages(), s.getQStages(), s.getProducerRegisters(),
+                             s.getConsumerRegisters(), s.getPingPong(), softmax, s.getTiles());
+  }
+
+  /// The program as it came in, under the direct schedule, with few keys a block: it is to be small, and it seldom runs.
+  FlatSymbolRefAttr makeOther(KernelOp kernel, FixableLoop &found, ScheduleAttr s) {
+    OpBuilder b(kernel);
+    b.setInsertionPointAfter(kernel);
+    IRMapping map;
+    auto other = cast<KernelOp>(b.clone(*kernel, map));
+    other.setSymName((kernel.getSymName() + "_again").str());
+    SymbolTable(getOperation()).insert(other);
+    auto loop = cast<ForBlocksOp>(map.lookup(found.loop.getOperation()));
+    (void)narrowKeys(loop, fewKeys);
+    other->setAttr("schedule", ScheduleAttr::get(s.getContext(), Form::Direct, s.getBlockM(), loop.getStep(), s.getConsumers(), /*stages=*/1, /*qStages=*/0, 0, 0,
+                                                 /*pingPong=*/false, SoftmaxForm::Online, TileOrder::Stride));
+    other->walk([](OnlineSoftmaxOp softmax) { softmax.setThreshold(0); });
+    return FlatSymbolRefAttr::get(other.getSymNameAttr());
+  }
+
+  void fix(KernelOp kernel, FixableLoop &found, ScheduleAttr schedule) {
+    FlatSymbolRefAttr other = makeOther(kernel, found, schedule);
+    found.softmax.setThreshold(0);
+    found.softmax.setFixed(true);
+    OpBuilder b(found.loop->getContext());
+    b.setInsertionPointAfter(found.loop);
+    Value valid = check(b, found);
+    b.setInsertionPoint(found.stores.back());
+    auto redo = RedoOp::create(b, found.stores.back().getLoc(), valid, other);
+    Block *body = b.createBlock(&redo.getStores());
+    for (StoreOp store : found.stores)
+      store->moveBefore(body, body->end());
+    b.setInsertionPointToEnd(body);
+    YieldOp::create(b, redo.getLoc());
+  }
+
+  /// Which rows stand: their sum is in range and their accumulator finite, or they saw no key.
+  Value check(OpBuilder &b, FixableLoop &found) {
+    Location loc = found.loop.getLoc();
+    Value sum = found.loop.getResult(found.sum), acc = found.loop.getResult(found.acc);
+    auto rows = cast<RankedTensorType>(sum.getType());
+    auto compare = [&](arith::CmpFPredicate predicate, Value value, double number) -> Value {
+      auto splat = DenseElementsAttr::get(rows, FloatAttr::get(rows.getElementType(), number).getValue());
+      return arith::CmpFOp::create(b, loc, predicate, value, arith::ConstantOp::create(b, loc, splat));
+    };
+    Value least = compare(arith::CmpFPredicate::OGT, sum, leastSum), most = compare(arith::CmpFPredicate::OLT, sum, greatestSum);
+    Value big = compare(arith::CmpFPredicate::OGT, sum, ordinarySum);
+    auto finite = scf::IfOp::create(
+        b, loc, AnyOp::create(b, loc, b.getI1Type(), big),
+        [&](OpBuilder &, Location) {
+          // x - x is 0, or NaN where x is no finite number.
+          Value zeros = arith::SubFOp::create(b, loc, acc, acc);
+          scf::YieldOp::create(b, loc, compare(arith::CmpFPredicate::OEQ, ReduceOp::create(b, loc, ReduceKind::Add, zeros), 0.0));
+        },
+        [&](OpBuilder &, Location) { scf::YieldOp::create(b, loc, least); });
+    Value inRange = arith::AndIOp::create(b, loc, arith::AndIOp::create(b, loc, least, most), finite.getResult(0));
+    return arith::OrIOp::create(b, loc, inRange, compare(arith::CmpFPredicate::OEQ, sum, 0.0));
+  }
+};
+
+} // namespace

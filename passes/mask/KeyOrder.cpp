@@ -1,0 +1,111 @@
+// Trends of scalar code.
+//
+// The one idea: sums, comparisons and logic of monotone values are monotone; whatever else reads the index is unknown.
+#include "passes/mask/KeyOrder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace tegula;
+
+namespace {
+
+Trend flip(Trend trend) { return trend == Trend::Rising ? Trend::Falling : trend == Trend::Falling ? Trend::Rising : trend; }
+
+/// Of a combination that grows with both.
+Trend join(Trend x, Trend y) {
+  if (x == Trend::Constant)
+    return y;
+  return y == Trend::Constant || x == y ? x : Trend::Unknown;
+}
+
+/// Of a product with, or a quotient by, a number.
+Trend scaled(Trend trend, Value factor) {
+  APInt number;
+  if (trend == Trend::Constant && matchPattern(factor, m_ConstantInt(&number)))
+    return trend;
+  if (!matchPattern(factor, m_ConstantInt(&number)))
+    return Trend::Unknown;
+  return number.isNegative() ? flip(trend) : trend;
+}
+
+bool isTrue(Value value) { return matchPattern(value, m_One()); }
+
+class TrendFinder {
+public:
+  explicit TrendFinder(Value index) : index(index) {}
+
+  Trend of(Value value) {
+    if (value == index)
+      return Trend::Rising;
+    if (!readsIndex(value))
+      return Trend::Constant;
+    Operation *op = value.getDefiningOp();
+    auto at = [&](unsigned number) { return of(op->getOperand(number)); };
+    if (isa<arith::AddIOp, arith::MinSIOp, arith::MaxSIOp>(op))
+      return join(at(0), at(1));
+    if (isa<arith::SubIOp>(op))
+      return join(at(0), flip(at(1)));
+    if (isa<arith::ExtSIOp, arith::TruncIOp, arith::IndexCastOp>(op))
+      return at(0);
+    if (isa<arith::FloorDivSIOp, arith::DivSIOp, arith::CeilDivSIOp>(op))
+      return scaled(at(0), op->getOperand(1));
+    if (isa<arith::MulIOp>(op))
+      return readsIndex(op->getOperand(0)) ? scaled(at(0), op->getOperand(1)) : scaled(at(1), op->getOperand(0));
+    if (auto compare = dyn_cast<arith::CmpIOp>(op))
+      return ofComparison(compare, at(0), at(1));
+    bool isFlag = value.getType().isInteger(1);
+    if (isFlag && isa<arith::AndIOp, arith::OrIOp>(op))
+      return join(at(0), at(1));
+    if (isFlag && isa<arith::XOrIOp>(op))
+      return isTrue(op->getOperand(1)) ? flip(at(0)) : isTrue(op->getOperand(0)) ? flip(at(1)) : Trend::Unknown;
+    if (isa<arith::SelectOp>(op) && !readsIndex(op->getOperand(0)))
+      return join(at(1), at(2));
+    return Trend::Unknown;
+  }
+
+private:
+  static Trend ofComparison(arith::CmpIOp op, Trend lhs, Trend rhs) {
+    using Predicate = arith::CmpIPredicate;
+    switch (op.getPredicate()) {
+    case Predicate::sge:
+    case Predicate::sgt:
+      return join(lhs, flip(rhs));
+    case Predicate::sle:
+    case Predicate::slt:
+      return join(flip(lhs), rhs);
+    default:
+      return Trend::Unknown;
+    }
+  }
+
+  bool readsIndex(Value value) {
+    if (value == index)
+      return true;
+    auto [it, isNew] = reads.try_emplace(value, false);
+    Operation *op = value.getDefiningOp();
+    if (!isNew || !op)
+      return it->second;
+    bool found = op->getNumRegions() != 0 || llvm::any_of(op->getOperands(), [&](Value operand) { return readsIndex(operand); });
+    return reads[value] = found;
+  }
+
+  Value index;
+  DenseMap<Value, bool> reads;
+};
+
+} // namespace
+
+Trend tegula::trendOf(Value value, Value index) { return TrendFinder(index).of(value); }
+
+bool tegula::seesPrefix(Value visible, Value key) {
+  Trend trend = trendOf(visible, key);
+  return trend == Trend::Falling || trend == Trend::Constant;
+}
+
+bool tegula::growsWithRows(Value visible, Value row, Value key) {
+  if (auto both = visible.getDefiningOp<arith::AndIOp>())
+    return growsWithRows(both.getLhs(), row, key) || growsWithRows(both.getRhs(), row, key);
+  return trendOf(visible, key) == Trend::Falling && trendOf(visible, row) == Trend::Rising;
+}

@@ -1,0 +1,21 @@
+// How a mask changes along keys and rows, read off its scalar code.
+#pragma once
+
+#include "mlir/IR/Region.h"
+#include "mlir/IR/Value.h"
+
+namespace tegula {
+
+/// How a value changes where one index grows and all else stays. `Constant` is also both of the others.
+enum class Trend { Constant, Rising, Falling, Unknown };
+
+/// The trend of an integer or condition in `index`. Conditions count false as less than true. Integers are taken not to wrap, as index code does not.
+Trend trendOf(mlir::Value value, mlir::Value index);
+
+/// Whether a row that sees a key sees all keys before it, by a mask that yields `visible`: so a row which sees none of the first block sees none at all.
+bool seesPrefix(mlir::Value visible, mlir::Value key);
+
+/// Whether some condition that `visible` is and-ed of lets later rows see more keys: so tiles of later rows have more to do.
+bool growsWithRows(mlir::Value visible, mlir::Value row, mlir::Value key);
+
+} // namespace tegula

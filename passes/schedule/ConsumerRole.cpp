@@ -1,0 +1,226 @@
+// Matrix ops, what is computed between them, and stores.
+//
+// Awaits stand before the first use of a result; a slot is released behind the await of the last matrix op that reads it.
+#include "passes/schedule/ConsumerRole.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace tegula;
+
+/// Whether a matrix op reads the value as its left operand, directly or carried by a block loop.
+static bool reachesLeftOperand(Value value) {
+  return llvm::any_of(value.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto loop = dyn_cast<tile::ForBlocksOp>(user)) // operands: lower, upper, then one for each carried value
+      return reachesLeftOperand(loop.getIterArgs()[use.getOperandNumber() - 2]);
+    if (isa<tile::YieldOp>(user)) {
+      auto loop = dyn_cast<tile::ForBlocksOp>(user->getParentOp());
+      return loop && llvm::any_of(loop.getIterArgs()[use.getOperandNumber()].getUses(), isDotOperand);
+    }
+    return isDotOperand(use);
+  });
+}
+
+/// Weights on their way to a matrix op: a rounding whose result is a left operand.
+static bool isPack(Operation &op) {
+  return isa<arith::TruncFOp>(op) && isEncoded(op.getResult(0).getType()) && reachesLeftOperand(op.getResult(0));
+}
+
+LogicalResult ConsumerRole::emit(Operation &op) {
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && feedsMatrixOps(load) && (!queryInRegisters || !isEncoded(load.getTile().getType()))) {
+    take(load);
+    return success();
+  }
+  if (auto dot = dyn_cast<tile::DotOp>(op)) {
+    issue(dot);
+    return success();
+  }
+  if (auto zero = dyn_cast<tile::ZeroUnseenOp>(op)) {
+    zeroUnseen(zero);
+    return success();
+  }
+  if (isPack(op)) {
+    awaitFragmentReaders(op.getBlock());
+    awaitOperands(op);
+    Value packed = warp::PackOp::create(b, op.getLoc(), op.getResult(0).getType(), map.lookup(op.getOperand(0)));
+    map.map(op.getResult(0), packed);
+    return success();
+  }
+  awaitOperands(op);
+  if (auto blocks = dyn_cast<tile::ForBlocksOp>(op))
+    return blockLoop(blocks);
+  if (auto redo = dyn_cast<tile::RedoOp>(op))
+    return storeOrMark(redo);
+  b.clone(op, map);
+  return success();
+}
+
+LogicalResult ConsumerRole::blockLoop(tile::ForBlocksOp blocks) {
+  SmallVector<Value> inits;
+  for (Value init : blocks.getInits())
+    inits.push_back(map.lookup(init));
+  Block &body = blocks.getBody().front();
+  auto result = loop(blocks, inits, [&](ValueRange carried) -> FailureOr<SmallVector<Value>> {
+    for (auto [argument, value] : llvm::zip(blocks.getIterArgs(), carried))
+      map.map(argument, value);
+    for (Operation &inner : body.without_terminator())
+      if (failed(emit(inner)))
+        return failure();
+    awaitOperands(*body.getTerminator());
+    finishBlock(body);
+    SmallVector<Value> next;
+    for (Value value : body.getTerminator()->getOperands())
+      next.push_back(map.lookup(value));
+    return next;
+  });
+  if (!result)
+    return failure();
+  for (auto [old, value] : llvm::zip(blocks.getResults(), result.getResults()))
+    map.map(old, value);
+  return success();
+}
+
+void ConsumerRole::take(tile::LoadOp load) {
+  Location loc = load.getLoc();
+  if (!pipelined) {
+    SmallVector<Value> indices;
+    for (Value index : load.getIndices())
+      indices.push_back(map.lookup(index));
+    auto tile = load.getTile().getType();
+    auto type = warp::GlobalType::get(b.getContext(), tile.getDimSize(0), tile.getDimSize(1), tile.getElementType());
+    map.map(load.getTile(), warp::GlobalOp::create(b, loc, type, map.lookup(load.getMemory()), indices, load.getAxesAttr()).getResult());
+    return;
+  }
+  unsigned number = *rings.of(load);
+  Rings::Ring &ring = rings.rings[number];
+  Value copy = zero;
+  if (ring.copies > 1)
+    copy = warp::WarpgroupOp::create(b, loc, b.getI64Type());
+  auto type = ring.op.getRing().getType();
+  auto slotType = warp::SlotType::get(b.getContext(), type.getRows(), type.getColumns(), type.getElementType());
+  Value slot = warp::WaitOp::create(b, loc, slotType, ring.op, counters[number], copy);
+  map.map(load.getTile(), slot);
+  bool nested = llvm::any_of(load->getUsers(), [&](Operation *user) { return user->getBlock() != load->getBlock(); });
+  slots[load.getTile()] = {number, counters[number], copy, load->getBlock(), nested, {}};
+  advance(number, loc);
+}
+
+/// In the slot, under the op's condition, with a barrier of the warpgroup's own behind.
+void ConsumerRole::zeroUnseen(tile::ZeroUnseenOp op) {
+  Location loc = op.getLoc();
+  map.map(op.getResult(), map.lookup(op.getTile()));
+  if (!pipelined) {
+    seen[op.getResult()] = seenPairs(op);
+    return;
+  }
+  Value barrier = arith::AddIOp::create(b, loc, warp::WarpgroupOp::create(b, loc, b.getI64Type()),
+                                        arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1 + consumers)));
+  OpBuilder::InsertionGuard guard(b);
+  if (op.getPartial())
+    b.setInsertionPointToStart(scf::IfOp::create(b, loc, map.lookup(op.getPartial()), /*withElseRegion=*/false).thenBlock());
+  auto zero = warp::ZeroUnseenOp::create(b, loc, map.lookup(op.getTile()), map.lookup(op.getFirst()), map.lookup(op.getLast()),
+                                         map.lookup(op.getCols()), map.lookup(op.getEnd()));
+  op.getSeen().cloneInto(&zero.getSeen(), map);
+  op.getPossible().cloneInto(&zero.getPossible(), map);
+  warp::SyncOp::create(b, loc, barrier, b.getI64IntegerAttr(128));
+}
+
+/// Which pairs of this warpgroup's rows and the keys of a block are visible: all, where the op's condition is false.
+Value ConsumerRole::seenPairs(tile::ZeroUnseenOp op) {
+  Location loc = op.getLoc();
+  auto type = RankedTensorType::get({64, op.getTile().getType().getDimSize(0)}, b.getI1Type(), warp::FragmentAttr::get(b.getContext()));
+  auto pairs = [&](OpBuilder &at, Location loc) -> Value {
+    Value rows = arith::MulIOp::create(at, loc, warp::WarpgroupOp::create(at, loc, at.getI64Type()), arith::ConstantOp::create(at, loc, at.getI64IntegerAttr(64)));
+    auto mask = tile::MaskOp::create(at, loc, type, arith::AddIOp::create(at, loc, map.lookup(op.getFirst()), rows), map.lookup(op.getCols()));
+    op.getSeen().cloneInto(&mask.getBody(), map);
+    Block &body = mask.getBody().front();
+    Operation *yield = body.getTerminator();
+    OpBuilder inside(yield);
+    Value exists = arith::CmpIOp::create(inside, loc, arith::CmpIPredicate::slt, body.getArgument(0), map.lookup(op.getLast()));
+    yield->setOperand(0, arith::AndIOp::create(inside, loc, yield->getOperand(0), exists));
+    return mask;
+  };
+  if (!op.getPartial())
+    return pairs(b, loc);
+  return scf::IfOp::create(
+             b, loc, map.lookup(op.getPartial()), [&](OpBuilder &at, Location loc) { scf::YieldOp::create(at, loc, pairs(at, loc)); },
+             [&](OpBuilder &at, Location loc) {
+               scf::YieldOp::create(at, loc, arith::ConstantOp::create(at, loc, DenseElementsAttr::get(type, true)).getResult());
+             })
+      .getResult(0);
+}
+
+void ConsumerRole::issue(tile::DotOp dot) {
+  ++matrixOps;
+  if (dot.getAcc())
+    awaitValue(dot.getAcc());
+  awaitValue(dot.getLhs());
+  auto tile = cast<RankedTensorType>(dot.getResult().getType());
+  Value acc = dot.getAcc() ? map.lookup(dot.getAcc()) : Value();
+  pending[dot.getResult()] = warp::MmaOp::create(b, dot.getLoc(), warp::PendingType::get(b.getContext(), tile), map.lookup(dot.getLhs()),
+                                                 map.lookup(dot.getRhs()), acc, seen.lookup(dot.getRhs()), dot.getTransposeB());
+  for (Value operand : {dot.getLhs(), dot.getRhs()})
+    if (auto it = slots.find(loadedTile(operand)); it != slots.end())
+      it->second.readers.push_back(dot.getResult());
+}
+
+/// Awaits a matrix op's result and releases the slots that no running op reads any more.
+void ConsumerRole::awaitValue(Value value) {
+  auto it = pending.find(value);
+  if (it == pending.end())
+    return;
+  auto awaited = warp::AwaitOp::create(b, value.getLoc(), cast<RankedTensorType>(value.getType()), it->second, IntegerAttr());
+  map.map(value, awaited.getTile());
+  pending.erase(it);
+  SmallVector<Value> done;
+  for (auto &[tile, slot] : slots) {
+    if (!llvm::is_contained(slot.readers, value))
+      continue;
+    llvm::erase(slot.readers, value);
+    if (slot.readers.empty() && !slot.heldToEnd)
+      done.push_back(tile);
+  }
+  for (Value tile : done)
+    release(tile);
+}
+
+void ConsumerRole::release(Value tile) {
+  Slot slot = slots.find(tile)->second;
+  warp::ReleaseOp::create(b, tile.getLoc(), rings.rings[slot.ring].op, slot.counter, slot.copy);
+  slots.erase(tile);
+}
+
+void ConsumerRole::awaitOperands(Operation &op) {
+  SmallVector<Value> used(op.getOperands());
+  op.walk([&](Operation *inner) { used.append(inner->operand_begin(), inner->operand_end()); });
+  for (Value value : used)
+    awaitValue(value);
+}
+
+/// Awaits every matrix op of this block that still reads a fragment, before the registers of the next one are written.
+void ConsumerRole::awaitFragmentReaders(Block *block) {
+  SmallVector<Value> running;
+  for (auto &[value, op] : pending)
+    if (value.getParentBlock() == block && isEncoded(cast<warp::MmaOp>(op.getDefiningOp()).getLhs().getType()))
+      running.push_back(value);
+  for (Value value : running)
+    awaitValue(value);
+}
+
+void ConsumerRole::finishBlock(Block &block) {
+  SmallVector<Value> left;
+  for (auto &[value, op] : pending)
+    if (value.getParentBlock() == &block)
+      left.push_back(value);
+  for (Value value : left)
+    awaitValue(value);
+  SmallVector<Value> open;
+  for (auto &[tile, slot] : slots)
+    if (slot.block == &block)
+      open.push_back(tile);
+  for (Value tile : open)
+    release(tile);
+}

@@ -1,0 +1,55 @@
+// The consumers of a kernel, or its only role.
+#pragma once
+
+#include "passes/schedule/RoleBuilder.h"
+
+namespace tegula {
+
+/// Everything but the loads of matrix operands: `pipelined` drains rings, `direct` reads global memory itself.
+class ConsumerRole : public RoleBuilder {
+public:
+  /// `redo`: the guard of the kernel's stores, or null. `matrixOps` counts those issued.
+  ConsumerRole(mlir::OpBuilder &b, const mlir::IRMapping &arguments, Rings &rings, tile::ScheduleAttr schedule, tile::RedoOp redo, uint64_t &matrixOps);
+
+private:
+  struct Slot {
+    unsigned ring;
+    mlir::Value counter, copy;
+    mlir::Block *block;                       ///< of the tile program: the slot is released at the latest at its end
+    bool heldToEnd;                           ///< a nested block reads it
+    llvm::SmallVector<mlir::Value> readers;   ///< results of matrix ops that are not awaited yet
+  };
+
+  mlir::LogicalResult emit(mlir::Operation &op) override;
+  void finishBlock(mlir::Block &block) override;
+  bool inStep() const override { return pipelined; }
+  mlir::LogicalResult finishTiles(const TileNumbers &numbers) override;
+
+  mlir::LogicalResult blockLoop(tile::ForBlocksOp blocks);
+  void take(tile::LoadOp load);
+  void issue(tile::DotOp dot);
+
+  void zeroUnseen(tile::ZeroUnseenOp op);
+  mlir::Value seenPairs(tile::ZeroUnseenOp op);
+
+  void awaitValue(mlir::Value value);
+  void awaitOperands(mlir::Operation &op);
+  void awaitFragmentReaders(mlir::Block *block);
+  void release(mlir::Value tile);
+
+  // RedoRows.cpp
+  mlir::LogicalResult storeOrMark(tile::RedoOp redo);
+  mlir::LogicalResult redoMarked(const TileNumbers &numbers);
+  mlir::LogicalResult redoTile(const TileNumbers &numbers, mlir::Value number);
+  mlir::Value forEachMark(const TileNumbers &numbers, mlir::Value number, llvm::function_ref<mlir::Value(tile::StoreOp, llvm::ArrayRef<mlir::Value>, mlir::Value)> test);
+
+  bool pipelined, queryInRegisters;
+  int64_t consumers;
+  tile::RedoOp redo;
+  uint64_t &matrixOps;
+  llvm::MapVector<mlir::Value, mlir::Value> pending; ///< result of a dot -> the matrix op's pending value
+  llvm::DenseMap<mlir::Value, mlir::Value> seen;     ///< tile in global memory -> which pairs of rows and keys are visible
+  llvm::MapVector<mlir::Value, Slot> slots;          ///< loaded tile -> the slot that holds it
+};
+
+} // namespace tegula

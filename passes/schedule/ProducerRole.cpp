@@ -1,0 +1,85 @@
+// Loads of matrix operands as copies into rings, with the loops and the scalar code that their indices need.
+#include "passes/schedule/ProducerRole.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tegula;
+
+static Type slotType(warp::RingOp ring) {
+  auto type = ring.getRing().getType();
+  return warp::SlotType::get(type.getContext(), type.getRows(), type.getColumns(), type.getElementType());
+}
+
+LogicalResult ProducerRole::emit(Operation &op) {
+  if (auto load = dyn_cast<tile::LoadOp>(op)) {
+    if (std::optional<unsigned> ring = rings.of(load))
+      return copy(load, *ring);
+    return success();
+  }
+  if (auto blocks = dyn_cast<tile::ForBlocksOp>(op)) {
+    bool any = blocks->walk([&](tile::LoadOp load) { return rings.of(load) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+    if (!any)
+      return success();
+    auto result = loop(blocks, {}, [&](ValueRange) -> FailureOr<SmallVector<Value>> {
+      for (Operation &inner : blocks.getBody().front().without_terminator())
+        if (failed(emit(inner)))
+          return failure();
+      return SmallVector<Value>();
+    });
+    return success(result != nullptr);
+  }
+  bool scalar = op.getNumRegions() == 0 && (isMemoryEffectFree(&op) || isa<tile::LookupOp>(op)) && llvm::none_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
+                llvm::all_of(op.getOperands(), [&](Value operand) { return map.contains(operand); });
+  if (scalar && !isa<warp::WarpgroupOp>(op))
+    b.clone(op, map);
+  return success();
+}
+
+LogicalResult ProducerRole::copy(tile::LoadOp load, unsigned number) {
+  Location loc = load.getLoc();
+  Rings::Ring &ring = rings.rings[number];
+  for (int64_t instance = 0; instance < ring.copies; ++instance) {
+    IRMapping local;
+    SmallVector<Value> indices;
+    for (Value index : load.getIndices()) {
+      Value value = forWarpgroup(index, instance, local);
+      if (!value)
+        return load.emitError("the index of a load depends on values that its producer does not have");
+      indices.push_back(value);
+    }
+    Value which = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(instance));
+    auto slot = warp::AcquireOp::create(b, loc, slotType(ring.op), ring.op, counters[number], which);
+    warp::CopyOp::create(b, loc, map.lookup(load.getMemory()), indices, load.getAxesAttr(), slot, ring.op, counters[number], which);
+    warp::CommitOp::create(b, loc, ring.op, counters[number], which);
+  }
+  advance(number, loc);
+  return success();
+}
+
+/// A scalar as warpgroup `instance` of the consumers computes it.
+Value ProducerRole::forWarpgroup(Value value, int64_t instance, IRMapping &local) {
+  if (Value known = local.lookupOrNull(value))
+    return known;
+  if (Value known = map.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return {};
+  if (isa<warp::WarpgroupOp>(op)) {
+    Value constant = arith::ConstantOp::create(b, op->getLoc(), b.getI64IntegerAttr(instance));
+    local.map(value, constant);
+    return constant;
+  }
+  if (!isMemoryEffectFree(op) || op->getNumRegions() != 0)
+    return {};
+  for (Value operand : op->getOperands()) {
+    Value mapped = forWarpgroup(operand, instance, local);
+    if (!mapped)
+      return {};
+    local.map(operand, mapped);
+  }
+  b.clone(*op, local);
+  return local.lookup(value);
+}

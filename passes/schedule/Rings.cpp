@@ -1,0 +1,65 @@
+// One ring for each operand of matrix ops that is loaded.
+#include "passes/schedule/Rings.h"
+
+using namespace mlir;
+using namespace tegula;
+
+bool tegula::isDotOperand(OpOperand &use) {
+  auto dot = dyn_cast<tile::DotOp>(use.getOwner());
+  return dot && (&use == &dot.getLhsMutable() || &use == &dot.getRhsMutable());
+}
+
+bool tegula::feedsMatrixOps(tile::LoadOp load) {
+  return !load->use_empty() && llvm::all_of(load->getUses(), [](OpOperand &use) {
+    auto zero = dyn_cast<tile::ZeroUnseenOp>(use.getOwner());
+    return zero ? llvm::all_of(zero->getUses(), isDotOperand) : isDotOperand(use);
+  });
+}
+
+Value tegula::loadedTile(Value operand) {
+  auto zero = operand.getDefiningOp<tile::ZeroUnseenOp>();
+  return zero ? zero.getTile() : operand;
+}
+
+bool tegula::isEncoded(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.getEncoding();
+}
+
+static std::string nameOf(tile::KernelOp kernel, Value memory) {
+  auto argument = dyn_cast<BlockArgument>(memory);
+  auto name = argument ? kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name") : StringAttr();
+  return name ? name.str() : "ring";
+}
+
+Rings::Rings(tile::KernelOp kernel, tile::ScheduleAttr schedule) : schedule(schedule) {
+  kernel->walk([&](tile::LoadOp load) {
+    if (feedsMatrixOps(load))
+      add(kernel, load);
+  });
+}
+
+std::optional<unsigned> Rings::of(tile::LoadOp load) const {
+  auto it = index.find(load);
+  return it == index.end() ? std::nullopt : std::optional<unsigned>(it->second);
+}
+
+void Rings::create(OpBuilder &b, Location loc) {
+  for (Ring &ring : rings) {
+    auto type = warp::RingType::get(b.getContext(), ring.tile.getDimSize(0), ring.tile.getDimSize(1), ring.tile.getElementType(), ring.stages);
+    ring.op = warp::RingOp::create(b, loc, type, b.getStringAttr(ring.name), b.getI64IntegerAttr(ring.copies), b.getI64IntegerAttr(schedule.getConsumers()),
+                                   IntegerAttr(), IntegerAttr());
+  }
+}
+
+void Rings::add(tile::KernelOp kernel, tile::LoadOp load) {
+  for (auto [number, ring] : llvm::enumerate(rings))
+    if (ring.memory == load.getMemory() && ring.tile == load.getTile().getType()) {
+      index[load] = number;
+      return;
+    }
+  bool perWarpgroup = isEncoded(load.getTile().getType());
+  index[load] = rings.size();
+  rings.push_back({load.getMemory(), load.getTile().getType(), nameOf(kernel, load.getMemory()), load.getAxes()[0], perWarpgroup ? schedule.getConsumers() : 1,
+                   perWarpgroup ? schedule.getQStages() : schedule.getStages(), {}});
+}

@@ -1,0 +1,113 @@
+// The walk that roles share.
+#include "passes/schedule/RoleBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace tegula;
+
+static tile::ProgramIdOp programId(tile::KernelOp kernel) { return *kernel.getBody().front().getOps<tile::ProgramIdOp>().begin(); }
+
+LogicalResult RoleBuilder::build(tile::KernelOp kernel) {
+  Location loc = kernel.getLoc();
+  if (failed(buildPreamble(kernel)))
+    return failure();
+  TileNumbers numbers = numberTiles(kernel, programId(kernel));
+  SmallVector<Value> inits(counters);
+  inits.append(extras);
+  auto loop = warp::ForTilesOp::create(b, loc, TypeRange(ValueRange(inits)), numbers.total(), inits, schedule.getTiles() != tile::TileOrder::Stride);
+  {
+    OpBuilder::InsertionGuard guard(b);
+    Block *inner = b.createBlock(&loop.getBody());
+    inner->addArgument(b.getI64Type(), loc);
+    for (Value init : inits)
+      inner->addArgument(init.getType(), loc);
+    ValueRange carried = inner->getArguments().drop_front();
+    counters.assign(carried.begin(), carried.begin() + counters.size());
+    extras.assign(carried.begin() + counters.size(), carried.end());
+    if (failed(buildTile(kernel, numbers, inner->getArgument(0))))
+      return failure();
+    SmallVector<Value> next(counters);
+    next.append(extras);
+    warp::YieldOp::create(b, loc, next);
+  }
+  extras.assign(loop.getResults().begin() + counters.size(), loop.getResults().end());
+  return finishTiles(numbers);
+}
+
+LogicalResult RoleBuilder::buildProgram(tile::KernelOp kernel, const TileNumbers &numbers, Value number) {
+  return success(succeeded(buildPreamble(kernel)) && succeeded(buildTile(kernel, numbers, number)));
+}
+
+LogicalResult RoleBuilder::buildPreamble(tile::KernelOp kernel) {
+  zero = arith::ConstantOp::create(b, kernel.getLoc(), b.getI64IntegerAttr(0));
+  counters.assign(rings.rings.size(), zero);
+  tile::ProgramIdOp id = programId(kernel);
+  for (Operation &op : llvm::make_range(id->getBlock()->begin(), id->getIterator()))
+    if (failed(emit(op)))
+      return failure();
+  return success();
+}
+
+LogicalResult RoleBuilder::buildTile(tile::KernelOp kernel, const TileNumbers &numbers, Value number) {
+  tile::ProgramIdOp id = programId(kernel);
+  for (auto [index, value] : llvm::zip(id.getIndices(), numbers.decode(b, id.getLoc(), number)))
+    map.map(index, inStep() ? warp::UniformOp::create(b, id.getLoc(), b.getI64Type(), value).getResult() : value);
+  Block *body = id->getBlock();
+  for (Operation &op : llvm::make_range(std::next(id->getIterator()), std::prev(body->end())))
+    if (failed(emit(op)))
+      return failure();
+  finishBlock(*body);
+  return success();
+}
+
+TileNumbers RoleBuilder::numberTiles(tile::KernelOp kernel, tile::ProgramIdOp id) {
+  SmallVector<Value> extents;
+  for (Value extent : id.getExtents())
+    extents.push_back(map.lookup(extent));
+  return TileNumbers(b, kernel.getLoc(), extents, schedule.getTiles(), sharedKeys(kernel));
+}
+
+/// The keys and values of a head: what rings hold for all consumers together.
+TileNumbers::Keys RoleBuilder::sharedKeys(tile::KernelOp kernel) {
+  TileNumbers::Keys keys;
+  for (const Rings::Ring &ring : rings.rings) {
+    auto memory = dyn_cast<BlockArgument>(ring.memory);
+    auto dims = memory && ring.copies == 1 ? kernel.getArgAttrOfType<ArrayAttr>(memory.getArgNumber(), "tile.dims") : ArrayAttr();
+    auto rows = dims ? dyn_cast<StringAttr>(dims[ring.rowAxis]) : StringAttr();
+    for (BlockArgument argument : kernel.getArguments())
+      if (rows && kernel.getArgAttr(argument.getArgNumber(), "tile.dim") == rows) {
+        keys.rows = map.lookup(argument);
+        keys.bytesPerRow += ring.tile.getDimSize(1) * ring.tile.getElementTypeBitWidth() / 8;
+      }
+  }
+  return keys;
+}
+
+void RoleBuilder::advance(unsigned ring, Location loc) {
+  Value one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1));
+  counters[ring] = arith::AddIOp::create(b, loc, counters[ring], one);
+}
+
+scf::ForOp RoleBuilder::loop(tile::ForBlocksOp op, ArrayRef<Value> inits, function_ref<FailureOr<SmallVector<Value>>(ValueRange)> fill) {
+  Location loc = op.getLoc();
+  SmallVector<Value> all(inits);
+  all.append(counters.begin(), counters.end());
+  Value step = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(op.getStep()));
+  auto result = scf::ForOp::create(b, loc, map.lookup(op.getLower()), map.lookup(op.getUpper()), step, all);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(result.getBody());
+  if (!result.getBody()->empty())
+    result.getBody()->getTerminator()->erase();
+  b.setInsertionPointToEnd(result.getBody());
+  map.map(op.getInductionVar(), result.getInductionVar());
+  ValueRange carried = result.getRegionIterArgs();
+  counters.assign(carried.begin() + inits.size(), carried.end());
+  FailureOr<SmallVector<Value>> next = fill(carried.take_front(inits.size()));
+  if (failed(next))
+    return {};
+  next->append(counters.begin(), counters.end());
+  scf::YieldOp::create(b, loc, *next);
+  counters.assign(result.getResults().begin() + inits.size(), result.getResults().end());
+  return result;
+}
