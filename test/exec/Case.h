@@ -40,6 +40,9 @@ std::vector<Case> gridCases(tool::RunTarget target);
 /// other systems.
 std::vector<Case> probeCases(tool::RunTarget target);
 
+/// Minimal inputs of faults that users of other systems reported.
+std::vector<Case> reportedCases();
+
 /// Head dims, strides and addresses.
 std::vector<Case> shapeCases(tool::RunTarget target);
 

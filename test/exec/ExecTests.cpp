@@ -315,7 +315,7 @@ static std::vector<Case> chooseCases(RunTarget target) {
   std::vector<Case> chosen;
   for (auto cases :
        {gridCases(target), probeCases(target), shapeCases(target),
-        languageCases(target)})
+        languageCases(target), reportedCases()})
     for (Case &c : cases)
       if ((full || c.smoke) && llvm::all_of(filters, [&](llvm::StringRef text) {
             return llvm::StringRef(c.name).contains(text);

@@ -433,4 +433,22 @@ TEST(KernelItem, BranchesOfUnlikeBuffers) {
   }
 }
 
+// Parts with lse 2 and 5: the second weighs e^5 / (e^2 + e^5). Logarithms to base 2 would give 0.98698.
+TEST(KernelItem, MergeTakesNaturalLogarithms) {
+  std::unique_ptr<CpuKernel> kernel = compileKernel(R"(
+    kernel k(po: f32[P,E], pl: f32[P]) -> (o: f32[E], l: f32[1]) {
+      static E = 8
+      var st = softmax_state(1, E)
+      for x in range(0, P) { st = merge(st, partial(load po[x :+ 1, :] fill 0.0, load pl[x :+ 1] fill 0.0)) }
+      store o[:] = reshape(finish(st), [E])   store l[0 :+ 1] = lse(st)
+    })",
+                                                    "k");
+  HostTensor po(ElementType::f32, {2, 8}), pl(ElementType::f32, {2}), o(ElementType::f32, {8}), l(ElementType::f32, {1});
+  po.fill([](const Index &i) { return double(i[0]); });
+  pl.fill([](const Index &i) { return i[0] ? 5.0 : 2.0; });
+  ASSERT_TRUE(run(kernel.get(), {{"po", &po}, {"pl", &pl}, {"o", &o}, {"l", &l}}));
+  expectTensor(o, 1e-6, [](const Index &) { return 0.9525741268; });
+  expectTensor(l, 1e-6, [](const Index &) { return std::log(std::exp(2.0) + std::exp(5.0)); });
+}
+
 } // namespace
