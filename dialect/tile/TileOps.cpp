@@ -466,7 +466,7 @@ LogicalResult RedoOp::verify() {
   for (Operation &op : getStores().front().without_terminator()) {
     auto store = dyn_cast<StoreOp>(op);
     auto element = store ? dyn_cast<FloatType>(store.getTile().getType().getElementType()) : FloatType();
-    if (store ? !element || element.getWidth() > 32 : !isMemoryEffectFree(&op))
+    if (store ? !element || (element.getWidth() != 16 && element.getWidth() != 32) : !isMemoryEffectFree(&op))
       return emitOpError("constraint 1: expected stores of 16- or 32-bit floats, and scalar code, but got ") << op.getName();
     hasStore |= store != nullptr;
   }

@@ -108,7 +108,7 @@ bool FixableLoop::findStores(KernelOp kernel, std::string &reason) {
   reason = "its outputs have no place for a mark";
   return !stores.empty() && llvm::all_of(stores, [&](StoreOp store) {
     auto element = dyn_cast<FloatType>(store.getTile().getType().getElementType());
-    return store->getParentOp() == kernel && !store.getMask() && element && element.getWidth() <= 32;
+    return store->getParentOp() == kernel && !store.getMask() && element && (element.getWidth() == 16 || element.getWidth() == 32);
   });
 }
 

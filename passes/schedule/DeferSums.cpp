@@ -57,12 +57,12 @@ bool isLinear(Value value, Value carried) {
   return product && sumOperand(product, carried);
 }
 
-/// Whether `carried` reaches, through adds and factors alone, only `next`.
-bool reachesOnly(Value carried, Value next) {
+/// Whether `carried` reaches, through adds and factors alone, only the operand `next` of the loop's yield.
+bool reachesOnly(Value carried, OpOperand &next) {
   return llvm::all_of(carried.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
     if (isa<tile::YieldOp>(user))
-      return carried == next;
+      return &use == &next;
     return isa<arith::AddFOp, arith::MulFOp>(user) && reachesOnly(user->getResult(0), next);
   });
 }
@@ -96,7 +96,7 @@ private:
   void defer(tile::ForBlocksOp loop, unsigned number) {
     Value carried = loop.getIterArgs()[number], init = loop.getInits()[number];
     OpOperand &next = loop.getBody().front().getTerminator()->getOpOperand(number);
-    if (!isLinear(next.get(), carried) || !isLinear(init, Value()) || !reachesOnly(carried, next.get()) || next.get() == carried)
+    if (!isLinear(next.get(), carried) || !isLinear(init, Value()) || !reachesOnly(carried, next) || next.get() == carried)
       return;
     next.set(partial(next.get(), carried));
     loop.getInitsMutable()[number].set(partial(init, Value()));

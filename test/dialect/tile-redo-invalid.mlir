@@ -1,0 +1,102 @@
+// One case a constraint of tile.redo and of a fixed reference.
+// RUN: tegula-opt %s -verify-diagnostics -split-input-file
+
+func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
+  // expected-error@+1 {{constraint 3: `threshold` and `fixed` exclude each other}}
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 threshold 8 fixed : tensor<8x16xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
+  // expected-error@+1 {{constraint 3: `continued` needs `fixed`}}
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 continued : tensor<8x16xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+tile.kernel @load(%valid: tensor<8xi1>, %x: tensor<8x16xf32>, %o: memref<?x?xf32>, %i: i64) {
+  // expected-error@+1 {{constraint 1: expected stores of 16- or 32-bit floats, and scalar code, but got tile.load}}
+  tile.redo unless %valid by @load : tensor<8xi1> {
+    %y = tile.load %o[%i, %i] axes [0, 1] : memref<?x?xf32> -> tensor<8x16xf32>
+    tile.store %x, %o[%i, %i] axes [0, 1] : tensor<8x16xf32>, memref<?x?xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @integers(%valid: tensor<8xi1>, %x: tensor<8xi32>, %o: memref<?xi32>, %i: i64) {
+  // expected-error@+1 {{constraint 1: expected stores of 16- or 32-bit floats, and scalar code, but got tile.store}}
+  tile.redo unless %valid by @integers : tensor<8xi1> {
+    tile.store %x, %o[%i] axes [0] : tensor<8xi32>, memref<?xi32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @doubles(%valid: tensor<8xi1>, %x: tensor<8xf64>, %o: memref<?xf64>, %i: i64) {
+  // expected-error@+1 {{constraint 1: expected stores of 16- or 32-bit floats, and scalar code, but got tile.store}}
+  tile.redo unless %valid by @doubles : tensor<8xi1> {
+    tile.store %x, %o[%i] axes [0] : tensor<8xf64>, memref<?xf64>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @bytes(%valid: tensor<8xi1>, %x: tensor<8xf8E4M3FN>, %o: memref<?xf8E4M3FN>, %i: i64) {
+  // expected-error@+1 {{constraint 1: expected stores of 16- or 32-bit floats, and scalar code, but got tile.store}}
+  tile.redo unless %valid by @bytes : tensor<8xi1> {
+    tile.store %x, %o[%i] axes [0] : tensor<8xf8E4M3FN>, memref<?xf8E4M3FN>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @nothing(%valid: tensor<8xi1>) {
+  // expected-error@+1 {{constraint 1: expected at least one store}}
+  tile.redo unless %valid by @nothing : tensor<8xi1> {
+    %c = arith.constant 0 : i64
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @unknown(%valid: tensor<8xi1>, %x: tensor<8xf32>, %o: memref<?xf32>, %i: i64) {
+  // expected-error@+1 {{constraint 2: expected `elsewhere` to be a tile.kernel of the same type}}
+  tile.redo unless %valid by @elsewhere : tensor<8xi1> {
+    tile.store %x, %o[%i] axes [0] : tensor<8xf32>, memref<?xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @other(%valid: tensor<8xi1>, %x: tensor<8xf32>, %o: memref<?xf32>) {
+  tile.return
+}
+tile.kernel @typed(%valid: tensor<8xi1>, %x: tensor<8xf32>, %o: memref<?xf32>, %i: i64) {
+  // expected-error@+1 {{constraint 2: expected `other` to be a tile.kernel of the same type}}
+  tile.redo unless %valid by @other : tensor<8xi1> {
+    tile.store %x, %o[%i] axes [0] : tensor<8xf32>, memref<?xf32>
+  }
+  tile.return
+}
+
+// -----
+
+tile.kernel @nested(%valid: tensor<8xi1>, %x: tensor<8xf32>, %o: memref<?xf32>, %i: i64, %flag: i1) {
+  scf.if %flag {
+    // expected-error@+1 {{constraint 3: expected to stand at the top of a kernel}}
+    tile.redo unless %valid by @nested : tensor<8xi1> {
+      tile.store %x, %o[%i] axes [0] : tensor<8xf32>, memref<?xf32>
+    }
+  }
+  tile.return
+}
