@@ -73,15 +73,21 @@ bool FixableLoop::findState(std::string &reason) {
   for (auto [number, next] : llvm::enumerate(loop.getBody().front().getTerminator()->getOperands())) {
     if (next == softmax.getNewSum())
       sumIndex = number;
-    if (next.getDefiningOp<DotOp>())
+    if (next.getDefiningOp<DotOp>()) {
+      reason = "it accumulates more than one output";
+      if (accIndex)
+        return false;
       accIndex = number;
+    }
   }
-  reason = "its state is not that of one softmax";
+  reason = "its state is not that of one softmax, from the start";
   if (!sumIndex || !accIndex)
     return false;
   sum = *sumIndex, acc = *accIndex;
   auto argument = dyn_cast<BlockArgument>(softmax.getMax());
-  return argument && argument.getOwner() == &loop.getBody().front() && matchPattern(loop.getInits()[argument.getArgNumber() - 1], m_NegInfFloat());
+  auto inits = loop.getInits();
+  return argument && argument.getOwner() == &loop.getBody().front() && matchPattern(inits[argument.getArgNumber() - 1], m_NegInfFloat()) &&
+         matchPattern(inits[sum], m_AnyZeroFloat()) && matchPattern(inits[acc], m_AnyZeroFloat());
 }
 
 /// Scores are a product as it is, so that what the first block shows of a row speaks for the rest, and a row that the first block hides from all keys sees none later.

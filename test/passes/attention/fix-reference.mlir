@@ -1,0 +1,104 @@
+// The reference of a row is the max over its first block; stores wait for a check, and a second kernel computes the rows that fail it.
+// RUN: tegula-opt %s --tegula-fix-reference | FileCheck %s
+
+!k = memref<?x64xbf16>
+#fixed = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 3, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = fixed, tiles = counter>
+
+// CHECK-LABEL: tile.kernel @causal
+// CHECK-SAME: attributes {schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, {{.*}} softmax = fixed, tiles = counter>}
+tile.kernel @causal(%q: !k, %k: !k, %v: !k, %o: memref<?x64xf32>, %lse: memref<?xf32>, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) attributes {schedule = #fixed} {
+  %zero = arith.constant 0 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<128xf32>
+  %l0 = arith.constant dense<0.0> : tensor<128xf32>
+  %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<128x64xf32>
+  %row = tile.program_id of (%M) : i64
+  %qt = tile.load %q[%row, %zero] axes [0, 1] : !k -> tensor<128x64xbf16>
+  // CHECK: %[[R:.*]]:3 = tile.for_blocks {{.*}} step 64
+  %r:3 = tile.for_blocks %n = %zero to %N step 64 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
+    %kt = tile.load %k[%n, %zero] axes [0, 1] : !k -> tensor<64x64xbf16>
+    %s = tile.dot %qt, %kt transpose_b : tensor<128x64xbf16>, tensor<64x64xbf16> -> tensor<128x64xf32>
+    %keep = tile.mask rows(%row) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %sees = arith.cmpi sge, %i, %j : i64
+      tile.yield %sees : i1
+    } : tensor<128x64xi1>
+    %x = arith.select %keep, %s, %hidden : tensor<128x64xi1>, tensor<128x64xf32>
+    // CHECK: tile.online_softmax %{{.*}} scale 1.250000e-01 fixed :
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 0.125 threshold 8 : tensor<128x64xf32>, tensor<128xf32>
+    %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
+    %w = arith.truncf %p : tensor<128x64xf32> to tensor<128x64xbf16>
+    %vt = tile.load %v[%n, %zero] axes [0, 1] : !k -> tensor<64x64xbf16>
+    %u2 = tile.dot %w, %vt acc(%u1 : tensor<128x64xf32>) : tensor<128x64xbf16>, tensor<64x64xbf16> -> tensor<128x64xf32>
+    tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
+  }
+  // The sum is in range: 2^-60 to 2^100.
+  // CHECK: %[[LEAST:.*]] = arith.constant dense<8.67361737E-19> : tensor<128xf32>
+  // CHECK-NEXT: %[[ATLEAST:.*]] = arith.cmpf ogt, %[[R]]#1, %[[LEAST]]
+  // CHECK: %[[MOST:.*]] = arith.constant dense<1.2676506E+30> : tensor<128xf32>
+  // CHECK-NEXT: %[[ATMOST:.*]] = arith.cmpf olt, %[[R]]#1, %[[MOST]]
+  // Only where some sum is above 2^20 is the accumulator looked at.
+  // CHECK: %[[ORDINARY:.*]] = arith.constant dense<0x49800000> : tensor<128xf32>
+  // CHECK-NEXT: %[[BIG:.*]] = arith.cmpf ogt, %[[R]]#1, %[[ORDINARY]]
+  // CHECK-NEXT: %[[SOME:.*]] = tile.any %[[BIG]]
+  // CHECK-NEXT: %[[FINITE:.*]] = scf.if %[[SOME]]
+  // CHECK-NEXT: %[[ZEROS:.*]] = arith.subf %[[R]]#2, %[[R]]#2
+  // CHECK-NEXT: %[[TOTAL:.*]] = tile.reduce add %[[ZEROS]]
+  // CHECK: %[[ISZERO:.*]] = arith.cmpf oeq, %[[TOTAL]], %{{.*}}
+  // CHECK-NEXT: scf.yield %[[ISZERO]]
+  // CHECK: } else {
+  // CHECK-NEXT: scf.yield %[[ATLEAST]]
+  // CHECK: %[[RANGE:.*]] = arith.andi %[[ATLEAST]], %[[ATMOST]]
+  // CHECK: %[[STANDS:.*]] = arith.andi %[[RANGE]], %[[FINITE]]
+  // A row that saw no key stands, too.
+  // CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[R]]#1, %{{.*}}
+  // CHECK: %[[VALID:.*]] = arith.ori %[[STANDS]], %[[EMPTY]]
+  // CHECK: tile.redo unless %[[VALID]] by @causal_again : tensor<128xi1> {
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: tile.store
+  // CHECK-NEXT: }
+  // CHECK-NEXT: tile.return
+  %out, %log = tile.finish %r#0, %r#1, %r#2 scale 0.125 : tensor<128xf32>, tensor<128x64xf32>
+  tile.store %out, %o[%row, %zero] axes [0, 1] : tensor<128x64xf32>, memref<?x64xf32>
+  tile.store %log, %lse[%row] axes [0] : tensor<128xf32>, memref<?xf32>
+  tile.return
+}
+
+// The second one takes 16 keys a block, by the running max, without rings.
+// CHECK: tile.kernel @causal_again
+// CHECK-SAME: attributes {schedule = #tile.schedule<form = direct, block_m = 128, block_n = 16, consumers = 2, stages = 1, q_stages = 0, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>}
+// CHECK: tile.for_blocks {{.*}} step 16
+// CHECK: tile.load {{.*}} -> tensor<16x64xbf16>
+// CHECK: tile.dot {{.*}} tensor<16x64xbf16> -> tensor<128x16xf32>
+// CHECK: } : tensor<128x16xi1>
+// CHECK-NEXT: %[[HIDDEN:.*]] = arith.constant dense<0xFF800000> : tensor<128x16xf32>
+// CHECK-NEXT: arith.select {{.*}}, %[[HIDDEN]] : tensor<128x16xi1>, tensor<128x16xf32>
+// CHECK-NEXT: tile.online_softmax %{{.*}} scale 1.250000e-01 : tensor<128x16xf32>, tensor<128xf32>
+// CHECK: arith.truncf {{.*}} to tensor<128x16xbf16>
+// CHECK: tile.load {{.*}} -> tensor<16x64xbf16>
+// CHECK-NOT: tile.redo
+// CHECK: tile.store
+// CHECK-NEXT: tile.store
+
+// What is no block of keys in memory cannot be narrowed: the second kernel takes as many at a time.
+// CHECK: tile.kernel @given(
+// CHECK: tile.redo unless %{{.*}} by @given_again
+// CHECK: tile.kernel @given_again(
+// CHECK-SAME: form = direct, block_m = 128, block_n = 64,
+// CHECK: tile.for_blocks {{.*}} step 64
+tile.kernel @given(%q: tensor<128x64xbf16>, %k: tensor<64x64xbf16>, %v: tensor<64x64xbf16>, %o: memref<?x64xf32>, %n: i64) attributes {schedule = #fixed} {
+  %zero = arith.constant 0 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<128xf32>
+  %l0 = arith.constant dense<0.0> : tensor<128xf32>
+  %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %r:3 = tile.for_blocks %j = %zero to %n step 64 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
+    %s = tile.dot %q, %k transpose_b : tensor<128x64xbf16>, tensor<64x64xbf16> -> tensor<128x64xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %s, %m, %l scale 0.25 threshold 8 : tensor<128x64xf32>, tensor<128xf32>
+    %w = arith.truncf %p : tensor<128x64xf32> to tensor<128x64xbf16>
+    %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
+    %u2 = tile.dot %w, %v acc(%u1 : tensor<128x64xf32>) : tensor<128x64xbf16>, tensor<64x64xbf16> -> tensor<128x64xf32>
+    tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
+  }
+  tile.store %r#2, %o[%zero, %zero] axes [0, 1] : tensor<128x64xf32>, memref<?x64xf32>
+  tile.return
+}
