@@ -23,12 +23,12 @@ Trend join(Trend x, Trend y) {
 /// Of a product with, or a quotient by, a number.
 Trend scaled(Trend trend, Value factor) {
   APInt number;
-  if (trend == Trend::Constant && matchPattern(factor, m_ConstantInt(&number)))
-    return trend;
   if (!matchPattern(factor, m_ConstantInt(&number)))
     return Trend::Unknown;
   return number.isNegative() ? flip(trend) : trend;
 }
+
+bool isFlag(Value value) { return value.getType().isInteger(1); }
 
 bool isTrue(Value value) { return matchPattern(value, m_One()); }
 
@@ -43,6 +43,15 @@ public:
       return Trend::Constant;
     Operation *op = value.getDefiningOp();
     auto at = [&](unsigned number) { return of(op->getOperand(number)); };
+    if (isa<arith::SelectOp>(op) && !readsIndex(op->getOperand(0)))
+      return join(at(1), at(2));
+    if (isFlag(value) && isa<arith::AndIOp, arith::OrIOp>(op))
+      return join(at(0), at(1));
+    if (isFlag(value) && isa<arith::XOrIOp>(op))
+      return isTrue(op->getOperand(1)) ? flip(at(0)) : isTrue(op->getOperand(0)) ? flip(at(1)) : Trend::Unknown;
+    // Arithmetic on a condition takes true for -1; what makes one keeps a single bit.
+    if (llvm::any_of(op->getOperands(), isFlag) || (isFlag(value) && !isa<arith::CmpIOp>(op)))
+      return Trend::Unknown;
     if (isa<arith::AddIOp, arith::MinSIOp, arith::MaxSIOp>(op))
       return join(at(0), at(1));
     if (isa<arith::SubIOp>(op))
@@ -55,13 +64,6 @@ public:
       return readsIndex(op->getOperand(0)) ? scaled(at(0), op->getOperand(1)) : scaled(at(1), op->getOperand(0));
     if (auto compare = dyn_cast<arith::CmpIOp>(op))
       return ofComparison(compare, at(0), at(1));
-    bool isFlag = value.getType().isInteger(1);
-    if (isFlag && isa<arith::AndIOp, arith::OrIOp>(op))
-      return join(at(0), at(1));
-    if (isFlag && isa<arith::XOrIOp>(op))
-      return isTrue(op->getOperand(1)) ? flip(at(0)) : isTrue(op->getOperand(0)) ? flip(at(1)) : Trend::Unknown;
-    if (isa<arith::SelectOp>(op) && !readsIndex(op->getOperand(0)))
-      return join(at(1), at(2));
     return Trend::Unknown;
   }
 
