@@ -55,6 +55,63 @@ tile.kernel @threshold(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %u: tensor<64x
   tile.return
 }
 
+// A fixed reference is the max that the state has, or the block's own where it has none, or 0 where the block hides all: one multiply-add, one exponential and one addition an element.
+// CHECK-LABEL: tile.kernel @fixed
+// CHECK-SAME: %[[S:[^ ]+]]: tensor<64x32xf32>, %[[M:[^ ]+]]: tensor<64xf32>, %[[L:[^ ]+]]: tensor<64xf32>, %[[U:[^ ]+]]: tensor<64x16xf32>
+tile.kernel @fixed(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %l: tensor<64xf32>, %u: tensor<64x16xf32>, %o: memref<?x?xf32>, %z: i64) {
+  // CHECK: %[[BLOCK:.*]] = tile.reduce max %[[S]]
+  // CHECK: %[[HIDDEN:.*]] = arith.cmpf oeq, %[[BLOCK]], %{{.*}}
+  // CHECK: %[[FIRST:.*]] = arith.select %[[HIDDEN]], %{{.*}}, %[[BLOCK]]
+  // CHECK: %[[NONE:.*]] = arith.cmpf oeq, %[[M]], %{{.*}}
+  // CHECK-NEXT: %[[MAX:.*]] = arith.select %[[NONE]], %[[FIRST]], %[[M]]
+  // CHECK: %[[MINUS:.*]] = arith.constant dense<-0.180336878> : tensor<64xf32>
+  // CHECK-NEXT: %[[SHIFT:.*]] = arith.mulf %[[MAX]], %[[MINUS]]
+  // CHECK: %[[C:.*]] = arith.constant dense<0.180336878> : tensor<64x32xf32>
+  // CHECK-NEXT: %[[SPREAD:.*]] = tile.broadcast %[[SHIFT]]
+  // CHECK-NEXT: %[[E:.*]] = math.fma %[[S]], %[[C]], %[[SPREAD]]
+  // CHECK-NEXT: %[[P:.*]] = math.exp2 %[[E]]
+  // CHECK-NEXT: %[[SUM:.*]] = tile.reduce add %[[P]]
+  // CHECK-NEXT: %[[L1:.*]] = arith.addf %[[L]], %[[SUM]]
+  // Its rescale is 1 and vanishes.
+  // CHECK-NOT: arith.mulf
+  // CHECK: tile.store %[[U]]
+  // CHECK-NEXT: tile.store %[[MAX]]
+  // CHECK-NEXT: tile.store %[[L1]]
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %l scale 0.125 fixed : tensor<64x32xf32>, tensor<64xf32>
+  %u1 = tile.scale_rows %u, %a : tensor<64x16xf32>, tensor<64xf32>
+  tile.store %u1, %o[%z, %z] axes [0, 1] : tensor<64x16xf32>, memref<?x?xf32>
+  tile.store %m1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.store %l1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// The state of a first block has none.
+// CHECK-LABEL: tile.kernel @first
+// CHECK: %[[BLOCK:.*]] = tile.reduce max
+// CHECK: %[[FIRST:.*]] = arith.select %{{.*}}, %{{.*}}, %[[BLOCK]]
+// CHECK-NOT: arith.select
+// CHECK: arith.mulf %[[FIRST]], %{{.*}}
+// CHECK: tile.store %[[FIRST]]
+tile.kernel @first(%s: tensor<64x32xf32>, %l: tensor<64xf32>, %o: memref<?x?xf32>, %z: i64) {
+  %m = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %l scale 0.125 fixed : tensor<64x32xf32>, tensor<64xf32>
+  tile.store %m1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// That of a later one has one.
+// CHECK-LABEL: tile.kernel @continued
+// CHECK-SAME: %[[M:[^ ]+]]: tensor<64xf32>
+// CHECK-NOT: tile.reduce max
+// CHECK: arith.mulf %[[M]], %{{.*}}
+// CHECK-NOT: tile.reduce max
+// CHECK: tile.store %[[M]]
+tile.kernel @continued(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %o: memref<?x?xf32>, %z: i64) {
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 0.125 fixed continued : tensor<64x32xf32>, tensor<64xf32>
+  tile.store %m1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @rescale
 // CHECK-SAME: %[[U:[^ ]+]]: tensor<64x16xf64>, %[[A:[^ ]+]]: tensor<64xf64>
 tile.kernel @rescale(%u: tensor<64x16xf64>, %a: tensor<64xf64>, %o: memref<?x?xf64>, %z: i64) {
