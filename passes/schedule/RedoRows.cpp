@@ -96,6 +96,8 @@ Value ConsumerRole::forEachMark(const TileNumbers &numbers, Value number, functi
 LogicalResult ConsumerRole::redoMarked(const TileNumbers &numbers) {
   Location loc = redo.getLoc();
   Value none = constant(b, loc, 0), one = constant(b, loc, 1), many = constant(b, loc, groupThreads), total = numbers.total();
+  // The warpgroup's first thread writes its marks, and all look for them: a barrier between.
+  warp::VoteOp::create(b, loc, b.getI1Type(), extras.front());
   Value thread = warp::ThreadOp::create(b, loc, b.getI64Type());
   auto scan = scf::ForOp::create(b, loc, none, total, many);
   OpBuilder::InsertionGuard guard(b);

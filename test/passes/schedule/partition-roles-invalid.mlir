@@ -28,3 +28,29 @@ tile.kernel @gathered(%k: memref<?x16xf16>, %flags: memref<?xi1>, %n: i64, %q: m
   %s = tile.dot %qt, %kt transpose_b : tensor<64x16xf16, #warp.fragment>, tensor<32x16xf16> -> tensor<64x32xf32, #warp.fragment>
   tile.return
 }
+
+// -----
+
+// A mark is looked for from the tile's number alone.
+tile.kernel @placed(%o: memref<?xf32>, %n: i64)
+    attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 32, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
+  %t = tile.program_id of (%n) : i64
+  %valid = arith.constant dense<true> : tensor<64xi1, #warp.rows>
+  %l = arith.constant dense<1.0> : tensor<64xf32, #warp.rows>
+  %some = tile.any %valid : tensor<64xi1, #warp.rows>
+  %row = scf.if %some -> i64 {
+    scf.yield %t : i64
+  } else {
+    scf.yield %n : i64
+  }
+  // expected-error@+1 {{the place of a store depends on more than the tile's number}}
+  tile.redo unless %valid by @other : tensor<64xi1, #warp.rows> {
+    tile.store %l, %o[%row] axes [0] : tensor<64xf32, #warp.rows>, memref<?xf32>
+  }
+  tile.return
+}
+tile.kernel @other(%o: memref<?xf32>, %n: i64)
+    attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 32, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
+  %t = tile.program_id of (%n) : i64
+  tile.return
+}
