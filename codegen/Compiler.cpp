@@ -158,7 +158,7 @@ struct Compiler::Run {
 
   /// What a thread may spill once a tile: a schedule with a fixed reference fills the registers in its block loop exactly, and what lives across it, for stores and for the
   /// rows that are computed again, goes to memory around it.
-  int64_t bytesOutsideLoop() const { return chosen && chosen.getSoftmax() == tile::SoftmaxForm::Fixed ? 128 : 0; }
+  int64_t bytesOutsideLoop() const { return chosen && chosen.getSoftmax() == tile::SoftmaxForm::Fixed ? 192 : 0; }
 
   bool knownTarget() {
     std::string message;

@@ -64,7 +64,7 @@ def FixReferencePass : Pass<"tegula-fix-reference", "::mlir::ModuleOp"> {
   let summary = "takes the weights of a row relative to the max over its first block of keys";
   let description = [{
     Under `softmax = fixed`, an attention loop keeps no running max and rescales nothing: a block costs one multiply-add, one exponential and one addition an element. Any reference gives the same output while
-    sums stay in the range of f32, so a row is checked once, at its end: `2^-60 < sum < 2^100` and a finite accumulator, or a sum of 0. Where a row fails, the whole
+    sums stay in the range of f32, so a row is checked once, at its end: `2^-60 < sum < 2^100` and a finite accumulator, or a sum and a reference of 0: it saw no key. Where a row fails, the whole
     program is run again for its block of rows, as it came in, under the direct schedule: it becomes a second `tile.kernel`, named by the `tile.redo` that guards the stores.
     Only where scores are a product and nothing more, operands are not f16 (weights could overflow), each row sees a prefix of the keys (so what the first block hides, all blocks
     hide), and outputs are floats; else the schedule becomes `softmax = threshold`. Runs before masks are bounded, on programs written by hand like on decomposed ones.

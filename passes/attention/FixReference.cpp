@@ -36,7 +36,7 @@ constexpr int64_t fewKeys = 16;
 struct FixableLoop {
   ForBlocksOp loop;
   OnlineSoftmaxOp softmax;
-  unsigned sum, acc; ///< which carried values
+  unsigned max, sum, acc; ///< which carried values
   SmallVector<StoreOp> stores;
 
   /// Nothing where the form is unsafe or pointless; `reason` says why.
@@ -69,8 +69,10 @@ bool FixableLoop::findLoop(KernelOp kernel, std::string &reason) {
 }
 
 bool FixableLoop::findState(std::string &reason) {
-  std::optional<unsigned> sumIndex, accIndex;
+  std::optional<unsigned> maxIndex, sumIndex, accIndex;
   for (auto [number, next] : llvm::enumerate(loop.getBody().front().getTerminator()->getOperands())) {
+    if (next == softmax.getNewMax())
+      maxIndex = number;
     if (next == softmax.getNewSum())
       sumIndex = number;
     if (next.getDefiningOp<DotOp>()) {
@@ -81,9 +83,9 @@ bool FixableLoop::findState(std::string &reason) {
     }
   }
   reason = "its state is not that of one softmax, from the start";
-  if (!sumIndex || !accIndex)
+  if (!maxIndex || !sumIndex || !accIndex)
     return false;
-  sum = *sumIndex, acc = *accIndex;
+  max = *maxIndex, sum = *sumIndex, acc = *accIndex;
   auto argument = dyn_cast<BlockArgument>(softmax.getMax());
   auto inits = loop.getInits();
   return argument && argument.getOwner() == &loop.getBody().front() && matchPattern(inits[argument.getArgNumber() - 1], m_NegInfFloat()) &&
@@ -183,7 +185,8 @@ private:
     YieldOp::create(b, redo.getLoc());
   }
 
-  /// Which rows stand: their sum is in range and their accumulator finite, or they saw no key.
+  /// Which rows stand: their sum is in range and their accumulator finite, or they saw no key: then nothing is in the sum, relative to 0 (a block hid all of its keys) or to
+  /// nothing (there was no block). Relative to any other reference, a sum of 0 is one whose weights were lost.
   Value check(OpBuilder &b, FixableLoop &found) {
     Location loc = found.loop.getLoc();
     Value sum = found.loop.getResult(found.sum), acc = found.loop.getResult(found.acc);
@@ -203,7 +206,10 @@ private:
         },
         [&](OpBuilder &, Location) { scf::YieldOp::create(b, loc, least); });
     Value inRange = arith::AndIOp::create(b, loc, arith::AndIOp::create(b, loc, least, most), finite.getResult(0));
-    return arith::OrIOp::create(b, loc, inRange, compare(arith::CmpFPredicate::OEQ, sum, 0.0));
+    Value max = found.loop.getResult(found.max);
+    Value isNone = arith::OrIOp::create(b, loc, compare(arith::CmpFPredicate::OEQ, max, 0.0), compare(arith::CmpFPredicate::OEQ, max, -std::numeric_limits<double>::infinity()));
+    Value sawNone = arith::AndIOp::create(b, loc, compare(arith::CmpFPredicate::OEQ, sum, 0.0), isNone);
+    return arith::OrIOp::create(b, loc, inRange, sawNone);
   }
 };
 

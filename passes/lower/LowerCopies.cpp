@@ -101,7 +101,7 @@ struct ConvertStore : OpConversionPattern<tile::StoreOp> {
         LLVM::StoreOp::create(rewriter, loc, elements[half], address);
         continue;
       }
-      storeRow(op, memory, at, ArrayRef<Value>(elements), half, rewriter);
+      storeElements(op, memory, at, elements, half, rewriter);
     }
     rewriter.eraseOp(op);
     return success();
@@ -115,38 +115,64 @@ private:
            !needsColumnBound(cast<MemRefType>(op.getMemory().getType()), tile, op.getAxes());
   }
 
-  /// A lane holds pairs of columns 8 n + 2 (lane % 4). Four n at a time, the quad exchanges them, so that a lane has the eight columns of one n and stores 16 bytes.
+  /// A lane holds pairs of columns 8 n + 2 (lane % 4). Where rows start at multiples of 16 bytes, the quad exchanges four n at a time, so that a lane has the eight columns of one n
+  /// and stores 16 bytes; else it stores the pairs.
   void storeWords(tile::StoreOp op, MemoryParts memory, ArrayRef<Value> start, ArrayRef<Value> elements, OpBuilder &b) const {
     Location loc = op.getLoc();
-    Type element = op.getTile().getType().getElementType(), i32 = b.getI32Type();
-    int64_t rowAxis = op.getAxes()[0], columns = elements.size() / 4;
+    Type element = op.getTile().getType().getElementType();
+    SmallVector<Value> words[2];
+    for (int64_t half : {0, 1})
+      for (size_t n = 0; n < elements.size() / 4; ++n) {
+        Value pair = vector::FromElementsOp::create(b, loc, VectorType::get({2}, element), elements.slice(4 * n + 2 * half, 2));
+        words[half].push_back(LLVM::BitcastOp::create(b, loc, b.getI32Type(), pair));
+      }
+    auto branch = scf::IfOp::create(b, loc, startsAligned(memory, op.getAxes()[1], b, loc), /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.elseBlock());
+    for (int64_t half : {0, 1})
+      storeRow(op, memory, start, words[half], 0, half, b);
+    b.setInsertionPointToStart(branch.thenBlock());
     Value lane = arith::ShRUIOp::create(b, loc, state.place.column, constantInt(b, loc, 1, 64)); // in the quad
     for (int64_t half : {0, 1}) {
-      SmallVector<Value> words;
-      for (int64_t n = 0; n < columns; ++n) {
-        Value pair = vector::FromElementsOp::create(b, loc, VectorType::get({2}, element), elements.slice(4 * n + 2 * half, 2));
-        words.push_back(LLVM::BitcastOp::create(b, loc, i32, pair));
-      }
-      int64_t whole = columns / 4 * 4;
-      for (int64_t n = 0; n < whole; n += 4)
-        transposeQuad(b, loc, lane, MutableArrayRef<Value>(words).slice(n, 4));
-      SmallVector<Value> at(start);
-      at[rowAxis] = add(b, loc, add(b, loc, start[rowAxis], state.place.row), 8 * half);
-      Value exists = less(b, loc, at[rowAxis], memory.extents[rowAxis]);
-      OpBuilder::InsertionGuard guard(b);
-      b.setInsertionPointToStart(scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
-      Value row = elementAddress(b, loc, element, memory.pointer, at, memory.strides);
-      auto store = [&](Value offset, int64_t constant, Value value, int64_t bytes) {
-        Value address = LLVM::GEPOp::create(b, loc, row.getType(), element, row, ArrayRef<LLVM::GEPArg>{offset});
-        address = LLVM::GEPOp::create(b, loc, row.getType(), element, address, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(constant)});
-        LLVM::StoreOp::create(b, loc, value, address, bytes);
-      };
-      Value eights = arith::MulIOp::create(b, loc, lane, constantInt(b, loc, 8, 64));
-      for (int64_t n = 0; n < whole; n += 4)
-        store(eights, 8 * n, vector::FromElementsOp::create(b, loc, VectorType::get({4}, i32), ArrayRef<Value>(words).slice(n, 4)), 16);
-      for (int64_t n = whole; n < columns; ++n)
-        store(state.place.column, 8 * n, words[n], 4);
+      size_t exchanged = words[half].size() / 4 * 4;
+      for (size_t n = 0; n < exchanged; n += 4)
+        transposeQuad(b, loc, lane, MutableArrayRef<Value>(words[half]).slice(n, 4));
+      storeRow(op, memory, start, words[half], exchanged, half, b);
     }
+  }
+
+  /// Whether every row does, as far as pointer and strides tell.
+  static Value startsAligned(MemoryParts memory, int64_t columnAxis, OpBuilder &b, Location loc) {
+    constexpr int64_t elementBytes = 2, alignment = 16;
+    Value bits = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), memory.pointer);
+    for (auto [axis, stride] : llvm::enumerate(memory.strides))
+      if (static_cast<int64_t>(axis) != columnAxis)
+        bits = arith::OrIOp::create(b, loc, bits, arith::MulIOp::create(b, loc, stride, constantInt(b, loc, elementBytes, 64)));
+    Value rest = arith::AndIOp::create(b, loc, bits, constantInt(b, loc, alignment - 1, 64));
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, constantInt(b, loc, 0, 64));
+  }
+
+  /// The first `exchanged` words four at a time, the rest one by one.
+  void storeRow(tile::StoreOp op, MemoryParts memory, ArrayRef<Value> start, ArrayRef<Value> words, size_t exchanged, int64_t half, OpBuilder &b) const {
+    Location loc = op.getLoc();
+    Type element = op.getTile().getType().getElementType();
+    int64_t rowAxis = op.getAxes()[0];
+    SmallVector<Value> at(start);
+    at[rowAxis] = add(b, loc, add(b, loc, start[rowAxis], state.place.row), 8 * half);
+    Value exists = less(b, loc, at[rowAxis], memory.extents[rowAxis]);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
+    Value row = elementAddress(b, loc, element, memory.pointer, at, memory.strides);
+    auto store = [&](Value offset, size_t n, Value value, int64_t bytes) {
+      Value address = LLVM::GEPOp::create(b, loc, row.getType(), element, row, ArrayRef<LLVM::GEPArg>{offset});
+      address = LLVM::GEPOp::create(b, loc, row.getType(), element, address, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(8 * n)});
+      LLVM::StoreOp::create(b, loc, value, address, bytes);
+    };
+    Value eights = exchanged ? arith::MulIOp::create(b, loc, state.place.column, constantInt(b, loc, 4, 64)).getResult() : Value();
+    for (size_t n = 0; n < exchanged; n += 4)
+      store(eights, n, vector::FromElementsOp::create(b, loc, VectorType::get({4}, b.getI32Type()), words.slice(n, 4)), 16);
+    for (size_t n = exchanged; n < words.size(); ++n)
+      store(state.place.column, n, words[n], 4);
   }
 
   /// Word k of lane t becomes word t of lane k: one exchange with the neighbour, one with the lane two on.
@@ -167,7 +193,7 @@ private:
     }
   }
 
-  void storeRow(tile::StoreOp op, MemoryParts memory, SmallVector<Value> at, ArrayRef<Value> elements, int64_t half, OpBuilder &b) const {
+  void storeElements(tile::StoreOp op, MemoryParts memory, SmallVector<Value> at, ArrayRef<Value> elements, int64_t half, OpBuilder &b) const {
     Location loc = op.getLoc();
     Type element = op.getTile().getType().getElementType();
     int64_t columnAxis = op.getAxes()[1];

@@ -147,7 +147,7 @@ private:
   static bool hasRows(Spread spread) { return spread == Spread::Rows || spread == Spread::Elements; }
   static bool ofColumns(Spread spread) { return spread == Spread::Columns || spread == Spread::Elements; }
 
-  /// All of them, unless their code is long, reads tables, or loops, as a loop carries its values in registers.
+  /// All of them, unless their code is long, reads tables, makes flags, of which few fit the predicate registers, or loops, as a loop carries its values in registers.
   int64_t elementsAtOnce(const DenseMap<Value, Spread> &shapes) {
     constexpr int64_t longCode = 40;
     int64_t length = 0, most = columns / 2;
@@ -157,7 +157,7 @@ private:
       ++length;
       if (isa<scf::ForOp>(op))
         most = std::min<int64_t>(most, 16);
-      else if (isa<tile::LookupOp>(op))
+      else if (isa<tile::LookupOp>(op) || (op->getResult(0).getType().isInteger(1) && !yielded().getType().isInteger(1)))
         most = std::min<int64_t>(most, 8);
     });
     if (length > longCode)
@@ -389,6 +389,28 @@ private:
   DenseMap<Value, std::pair<Value, Spread>> values;
 };
 
+/// `select(mask, x, constant)` as one map of x.
+void fuseSelect(arith::SelectOp select, tile::MaskOp mask) {
+  OpBuilder b(select);
+  Location loc = select.getLoc();
+  auto type = cast<RankedTensorType>(select.getType());
+  auto map = tile::MapOp::create(b, loc, type, select.getTrueValue(), mask.getRows(), mask.getCols());
+  Type element = type.getElementType(), i64 = b.getI64Type();
+  Block *body = b.createBlock(&map.getBody(), {}, {element, i64, i64}, {loc, loc, loc});
+  IRMapping values;
+  values.map(mask.getBody().getArguments(), body->getArguments().drop_front());
+  for (Operation &op : mask.getBody().front().without_terminator())
+    b.clone(op, values);
+  DenseElementsAttr hidden;
+  matchPattern(select.getFalseValue(), m_Constant(&hidden));
+  Value otherwise = arith::ConstantOp::create(b, loc, cast<TypedAttr>(hidden.getSplatValue<Attribute>()));
+  Value keep = values.lookupOrDefault(mask.getBody().front().getTerminator()->getOperand(0));
+  tile::YieldOp::create(b, loc, arith::SelectOp::create(b, loc, keep, body->getArgument(0), otherwise).getResult());
+  select.replaceAllUsesWith(map.getResult());
+  select.erase();
+  mask.erase();
+}
+
 struct ConvertMask : OpConversionPattern<tile::MaskOp> {
   ConvertMask(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
 
@@ -466,6 +488,17 @@ struct ConvertLookup : OpConversionPattern<tile::LookupOp> {
 };
 
 } // namespace
+
+void tegula::fuseSelects(warp::KernelOp kernel) {
+  SmallVector<arith::SelectOp> selects;
+  kernel->walk([&](arith::SelectOp select) { selects.push_back(select); });
+  for (arith::SelectOp select : selects) {
+    auto mask = select.getCondition().getDefiningOp<tile::MaskOp>();
+    DenseElementsAttr hidden;
+    if (mask && mask->hasOneUse() && mask->getBlock() == select->getBlock() && mask.getCols() && matchPattern(select.getFalseValue(), m_Constant(&hidden)) && hidden.isSplat())
+      fuseSelect(select, mask);
+  }
+}
 
 void tegula::populateElementPatterns(RewritePatternSet &patterns, const TypeConverter &types, KernelState &state) {
   patterns.add<ConvertMask, ConvertMap>(types, patterns.getContext(), state);

@@ -367,7 +367,7 @@ private:
     return b.getDictionaryAttr({named(b, "form", tile::stringifyForm(form())), named(b, "threads", program.getThreads()), named(b, "ctas", program.getCtas())});
   }
 
-  /// What a pipelined kernel needs of the tensors that it stores in words of 16 bytes; the rules of tensor maps follow from the maps themselves.
+  /// What a pipelined kernel needs of the tensors that it stores in words; the rules of tensor maps follow from the maps themselves.
   SmallVector<Attribute> conditions() {
     SmallVector<Attribute> result;
     if (!isPipelined())
@@ -379,10 +379,10 @@ private:
     });
     for (StringAttr name : stored) {
       std::string tensor = "`" + name.str() + "`";
-      result.push_back(b.getDictionaryAttr({named(b, "kind", "aligned"), named(b, "tensor", name), named(b, "bytes", 16),
-                                            named(b, "text", tensor + " starts at a multiple of 16 bytes")}));
-      result.push_back(b.getDictionaryAttr({named(b, "kind", "stride_multiple"), named(b, "tensor", name), named(b, "bytes", 16),
-                                            named(b, "text", "strides of " + tensor + " are multiples of 16 bytes")}));
+      result.push_back(b.getDictionaryAttr({named(b, "kind", "aligned"), named(b, "tensor", name), named(b, "bytes", 4),
+                                            named(b, "text", tensor + " starts at a multiple of 4 bytes")}));
+      result.push_back(b.getDictionaryAttr({named(b, "kind", "stride_multiple"), named(b, "tensor", name), named(b, "bytes", 4),
+                                            named(b, "text", "strides of " + tensor + " are multiples of 4 bytes")}));
       result.push_back(b.getDictionaryAttr({named(b, "kind", "inner_contiguous"), named(b, "tensor", name),
                                             named(b, "text", "the last axis of " + tensor + " has stride 1")}));
     }

@@ -90,6 +90,7 @@ struct LowerWarpPass : tegula::impl::LowerWarpPassBase<LowerWarpPass> {
   void runOnOperation() override {
     SmallVector<warp::KernelOp> all(getOperation().getOps<warp::KernelOp>());
     for (warp::KernelOp kernel : all) {
+      fuseSelects(kernel);
       FailureOr<KernelState> state = lowerStructure(kernel);
       if (failed(state) || failed(convert(*state)))
         return signalPassFailure();

@@ -57,6 +57,9 @@ mlir::FailureOr<KernelState> lowerStructure(warp::KernelOp kernel);
 /// Drops arguments that nothing reads and writes the manifest.
 void finishKernel(KernelState &state);
 
+/// Hides each element as it is tested, so that flags live no longer than that: the code of a tile of flags, then of its selects, keeps more of them than there are predicate registers.
+void fuseSelects(warp::KernelOp kernel);
+
 void populateFragmentPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateElementPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateMatrixPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);

@@ -7,7 +7,8 @@ import sys
 
 lines = open(sys.argv[1]).read().split("\n")
 number = {"k": 0, "v": 1}[sys.argv[3]]
-loop = max(n for n, line in enumerate(lines) if "scf.for" in line)
+# The last loop that waits for slots: behind it stand those of rows that are computed again.
+loop = max(n for n, line in enumerate(lines) if "scf.for" in line and any("warp.wait" in body for body in lines[n : n + 12]))
 release = [n for n in range(loop, len(lines)) if "warp.release" in lines[n]][number]
 moved = lines.pop(release)
 wait = [n for n in range(loop, len(lines)) if "warp.wait" in lines[n]][number]

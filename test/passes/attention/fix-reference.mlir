@@ -50,9 +50,13 @@ tile.kernel @causal(%q: !k, %k: !k, %v: !k, %o: memref<?x64xf32>, %lse: memref<?
   // CHECK-NEXT: scf.yield %[[ATLEAST]]
   // CHECK: %[[RANGE:.*]] = arith.andi %[[ATLEAST]], %[[ATMOST]]
   // CHECK: %[[STANDS:.*]] = arith.andi %[[RANGE]], %[[FINITE]]
-  // A row that saw no key stands, too.
+  // A row that saw no key stands, too: nothing in its sum, relative to 0 or, without a block, to nothing.
+  // CHECK: %[[ZEROMAX:.*]] = arith.cmpf oeq, %[[R]]#0, %{{.*}}
+  // CHECK: %[[NOMAX:.*]] = arith.cmpf oeq, %[[R]]#0, %{{.*}}
+  // CHECK: %[[NONE:.*]] = arith.ori %[[ZEROMAX]], %[[NOMAX]]
   // CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[R]]#1, %{{.*}}
-  // CHECK: %[[VALID:.*]] = arith.ori %[[STANDS]], %[[EMPTY]]
+  // CHECK: %[[UNSEEN:.*]] = arith.andi %[[EMPTY]], %[[NONE]]
+  // CHECK: %[[VALID:.*]] = arith.ori %[[STANDS]], %[[UNSEEN]]
   // CHECK: tile.redo unless %[[VALID]] by @causal_again : tensor<128xi1> {
   // CHECK-NEXT: tile.store
   // CHECK-NEXT: tile.store

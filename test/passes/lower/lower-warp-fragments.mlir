@@ -87,7 +87,6 @@ warp.kernel @pairs(%x: !x {tile.name = "x", tile.dims = ["M", 16], tile.role = "
   warp.roles {
     warp.role "compute" warpgroups 1 registers 0 {
       // CHECK-COUNT-4: llvm.store %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<1>
-      // CHECK-NOT: llvm.store
       %zero = arith.constant 0 : i64
       %h = arith.constant dense<1.0> : tensor<64x16xf16, #warp.fragment>
       tile.store %h, %x[%zero, %zero] axes [0, 1] : tensor<64x16xf16, #warp.fragment>, !x
@@ -96,15 +95,20 @@ warp.kernel @pairs(%x: !x {tile.name = "x", tile.dims = ["M", 16], tile.role = "
   warp.return
 }
 
-// Of 32 columns a lane has four words a row, which the quad exchanges for 16 contiguous bytes: four shuffles and one store, for each of two rows.
+// Of 32 columns a lane has four words a row, which the quad exchanges for 16 contiguous bytes where rows are aligned: four shuffles and one store, for each of two rows.
 // CHECK-LABEL: llvm.func @quads
 warp.kernel @quads(%x: memref<?x32xf16, strided<[?, ?]>> {tile.name = "x", tile.dims = ["M", 32], tile.role = "out"}, %M: i64 {tile.dim = "M"}) attributes {schedule = #pipelined} {
   warp.roles {
     warp.role "compute" warpgroups 1 registers 0 {
+      // CHECK: %[[REST:.*]] = arith.andi %{{.*}} : i64
+      // CHECK: %[[ALIGNED:.*]] = arith.cmpi eq, %[[REST]]
+      // CHECK: scf.if %[[ALIGNED]] {
       // CHECK-COUNT-4: nvvm.shfl.sync bfly
       // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
       // CHECK-COUNT-4: nvvm.shfl.sync bfly
       // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
+      // CHECK: } else {
+      // CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<1>
       // CHECK-NOT: llvm.store
       %zero = arith.constant 0 : i64
       %h = arith.constant dense<1.0> : tensor<64x32xf16, #warp.fragment>

@@ -55,9 +55,9 @@ warp.kernel @frame(%u: !x {tile.name = "unused", tile.dims = ["H", 16], tile.rol
   warp.return
 }
 
-// What a pipelined kernel demands of the tensors that it stores in words of 16 bytes.
+// What a pipelined kernel demands of the tensors that it stores in words.
 // CHECK-LABEL: llvm.func @pipelined(
-// CHECK-SAME: conditions = [{bytes = 16 : i64, kind = "aligned", tensor = "o", text = "`o` starts at a multiple of 16 bytes"}, {bytes = 16 : i64, kind = "stride_multiple", tensor = "o", text = "strides of `o` are multiples of 16 bytes"}, {kind = "inner_contiguous", tensor = "o", text = "the last axis of `o` has stride 1"}]
+// CHECK-SAME: conditions = [{bytes = 4 : i64, kind = "aligned", tensor = "o", text = "`o` starts at a multiple of 4 bytes"}, {bytes = 4 : i64, kind = "stride_multiple", tensor = "o", text = "strides of `o` are multiples of 4 bytes"}, {kind = "inner_contiguous", tensor = "o", text = "the last axis of `o` has stride 1"}]
 // CHECK-SAME: shared_bytes = 9232 : i64
 warp.kernel @pipelined(%o: !x {tile.name = "o", tile.dims = ["M", 16], tile.role = "out"}, %M: i64 {tile.dim = "M"})
     attributes {schedule = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
