@@ -266,7 +266,8 @@ private:
 
   void initialiseBarriers() {
     auto rings = llvm::to_vector(entry->getOps<warp::RingOp>());
-    if (rings.empty())
+    auto queues = entry->getOps<warp::QueueOp>();
+    if (rings.empty() && queues.empty())
       return;
     Value first = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, state.place.thread, constantInt(b, loc, 0));
     auto branch = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
@@ -281,7 +282,7 @@ private:
           ptx::mbarrierInit(b, loc, address, constantInt(b, loc, i < slots ? 1 : readers));
         }
       }
-      for (warp::QueueOp queue : entry->getOps<warp::QueueOp>())
+      for (warp::QueueOp queue : queues)
         initialiseQueue(b, queue, state.place.shared);
       NVVM::FenceMbarrierInitOp::create(b, loc);
       NVVM::FenceProxyOp::create(b, loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),

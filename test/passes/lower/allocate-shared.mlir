@@ -12,6 +12,16 @@ warp.kernel @three() {
   warp.return
 }
 
+// The queue of tile numbers stands behind the barriers: two numbers, two full and two empty barriers.
+// CHECK-LABEL: warp.kernel @queue() attributes {shared_bytes = 5200 : i64} {
+warp.kernel @queue() {
+  // CHECK-NEXT: warp.queue consumers 2 {offset = 4128 : i64}
+  warp.queue consumers 2
+  // CHECK-NEXT: warp.ring "x" copies 1 consumers 2 {barriers = 4096 : i64, offset = 0 : i64}
+  %r = warp.ring "x" copies 1 consumers 2 : !warp.ring<16x64xf16, stages 2>
+  warp.return
+}
+
 // CHECK-LABEL: warp.kernel @none() attributes {shared_bytes = 0 : i64} {
 warp.kernel @none() {
   warp.return

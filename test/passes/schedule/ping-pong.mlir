@@ -94,3 +94,22 @@ warp.kernel @one(%n: i64) attributes {schedule = #one} {
   }
   warp.return
 }
+
+// Products of tiles in global memory, as of rows computed again, take no turn: their warpgroup comes alone.
+// CHECK: warp.kernel @alone
+// CHECK-NOT: warp.sync
+// CHECK-NOT: warp.arrive
+warp.kernel @alone(%k: memref<?x64xbf16>, %n: i64) attributes {schedule = #turns} {
+  warp.roles {
+    warp.role "compute" warpgroups 2 registers 240 {
+      %zero = arith.constant 0 : i64
+      %one = arith.constant 1 : i64
+      scf.for %i = %zero to %n step %one : i64 {
+        %g = warp.global %k[%i, %zero] axes [0, 1] : memref<?x64xbf16> -> !warp.global<64x64xbf16>
+        %p = warp.mma %g, %g transpose_b : !warp.global<64x64xbf16>, !warp.global<64x64xbf16> -> !pending
+        %t = warp.await %p : !pending
+      }
+    }
+  }
+  warp.return
+}
