@@ -311,7 +311,7 @@ private:
     });
     bool isStored = llvm::all_of(op.getOutputs().getTypes(), [](Type type) {
       auto element = dyn_cast<FloatType>(cast<MemRefType>(type).getElementType());
-      return element && element.getWidth() <= 32;
+      return element && (element.getWidth() == 16 || element.getWidth() == 32);
     });
     return isPlain && !readsStatistics && isStored && op.getWeight().empty() && seesPrefix(mask, op.getMask().getArgument(4)) &&
            !cast<MemRefType>(op.getQuery().getType()).getElementType().isF16();

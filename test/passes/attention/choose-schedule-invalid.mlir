@@ -17,6 +17,10 @@
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,stages=4" 2>&1 | FileCheck %s --check-prefix=E15
 // RUN: not tegula-opt %s --tegula-choose-schedule="target=cpu set=softmax=threshold" 2>&1 | FileCheck %s --check-prefix=E16
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=consumers=1152921504606846976" 2>&1 | FileCheck %s --check-prefix=E17
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=softmax=lazy" 2>&1 | FileCheck %s --check-prefix=E18
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=tiles=last" 2>&1 | FileCheck %s --check-prefix=E19
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,tiles=stride" 2>&1 | FileCheck %s --check-prefix=E20
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,softmax=fixed" 2>&1 | FileCheck %s --check-prefix=E21
 
 // E0: error: unknown field `forms` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, producer_registers, consumer_registers, ping_pong, softmax, tiles
 // E1: error: expected `form` of the schedule to be direct, pipelined or sequential, but got `fast`
@@ -36,6 +40,10 @@
 // E15: error: field `stages` of the schedule has no effect under form `direct`; leave it out, or set form=pipelined
 // E16: error: field `softmax` of the schedule has no effect under form `sequential`; leave it out, or set form=pipelined
 // E17: error: expected `consumers` of the schedule to be an integer of 32 bits, but got `1152921504606846976`
+// E18: error: expected `softmax` of the schedule to be online, threshold or fixed, but got `lazy`
+// E19: error: expected `tiles` of the schedule to be stride, counter or longest_first, but got `last`
+// E20: error: field `tiles` of the schedule has no effect under form `direct`; leave it out, or set form=pipelined
+// E21: error: expected softmax = online or threshold under form = direct, but got fixed
 
 tile.kernel @a(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
