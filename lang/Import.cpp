@@ -110,6 +110,21 @@ void Loader::refuseCycle(const ast::Import &import, size_t first) {
     d.note(open[n].place, "through the import here");
 }
 
+std::string tegula::lang::importedText(StringRef text, StringRef fileName) {
+  std::string all;
+  if (!text.contains("import"))
+    return all;
+  llvm::SourceMgr sources;
+  Diagnostics ignored(sources);
+  parseText(text, fileName, ignored);
+  for (unsigned id = 2; id <= sources.getNumBuffers(); ++id) {
+    const llvm::MemoryBuffer &file = *sources.getMemoryBuffer(id);
+    for (StringRef part : {file.getBufferIdentifier(), file.getBuffer()})
+      all += (llvm::Twine(part.size()) + ":" + part).str();
+  }
+  return all;
+}
+
 ast::File tegula::lang::parseText(StringRef text, StringRef fileName,
                                   Diagnostics &diagnostics) {
   unsigned id = diagnostics.sourceMgr().AddNewSourceBuffer(

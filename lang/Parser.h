@@ -24,6 +24,10 @@ ast::File parse(unsigned bufferId, Diagnostics &diagnostics);
 ast::File parseText(llvm::StringRef text, llvm::StringRef fileName,
                     Diagnostics &diagnostics);
 
+/// Names and texts of the files that `text` imports, as one string: what a
+/// cache needs beside the text itself.
+std::string importedText(llvm::StringRef text, llvm::StringRef fileName);
+
 /// Nesting of brackets, unary operators and `?:` beyond this is refused, and so
 /// are chains of binary operators beyond `maxExprDepth`: every walker of a tree
 /// may recurse.

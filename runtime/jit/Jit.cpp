@@ -9,6 +9,7 @@
 
 #include "codegen/Compiler.h"
 #include "codegen/Target.h"
+#include "lang/Parser.h"
 #include "runtime/Concat.h"
 #include "runtime/jit/OncePerKey.h"
 
@@ -97,6 +98,7 @@ static std::string keyOf(const JitRequest &request) {
   }
   for (const std::string &field : request.schedule)
     add(field);
+  add(lang::importedText(request.source, request.fileName));
   // Which assembler makes the image.
   add(findPtxas());
   return key;

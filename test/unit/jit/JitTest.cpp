@@ -9,6 +9,8 @@
 #include "test/unit/runtime/FakeDriver.h"
 
 #include <cmath>
+#include <cstdio>
+#include <fstream>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -111,6 +113,27 @@ TEST_F(JitTest, EachKeyIsCompiledOnce) {
   int64_t before = jit.statistics().compiles;
   EXPECT_TRUE(jit.compile({.source = causalText}).ok());
   EXPECT_EQ(jit.statistics().compiles, before + 1);
+}
+
+TEST_F(JitTest, ImportedTextIsInTheKey) {
+  std::string folder = ::testing::TempDir();
+  std::string library = folder + "/window.tg";
+  auto write = [&](const char *mask) {
+    std::ofstream(library) << "clauses window { mask " << mask << " }\n";
+  };
+  JitRequest request{.source = std::string("import \"window.tg\"\n") +
+                               causalText +
+                               "attention a = causal with window\n",
+                     .fileName = folder + "/main.tg",
+                     .item = "a"};
+  write("i - j < 64");
+  ASSERT_TRUE(jit.compile(request).ok());
+  ASSERT_TRUE(jit.compile(request).ok());
+  EXPECT_EQ(jit.statistics().compiles, 1);
+  write("i - j < 32");
+  ASSERT_TRUE(jit.compile(request).ok());
+  EXPECT_EQ(jit.statistics().compiles, 2);
+  std::remove(library.c_str());
 }
 
 TEST_F(JitTest, SourceErrorsHaveAPlace) {
