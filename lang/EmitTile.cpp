@@ -86,13 +86,17 @@ Value KernelEmitter::dimValue(StringRef name, Location loc) {
   return values.dims[number];
 }
 
-/// What `tegula-choose-schedule` takes as overrides.
+/// What `tegula-choose-schedule` takes as overrides, and where each stands.
 void KernelEmitter::setSchedule(Operation *kernel) {
-  SmallVector<Attribute> fields;
-  for (const ScheduleField &field : item.schedule)
+  SmallVector<Attribute> fields, places;
+  for (const ScheduleField &field : item.schedule) {
     fields.push_back(builder.getStringAttr(field.name + "=" + field.value));
-  if (!fields.empty())
-    kernel->setAttr("tile.schedule", builder.getArrayAttr(fields));
+    places.push_back(LocationAttr(locations.get(field.range)));
+  }
+  if (fields.empty())
+    return;
+  kernel->setAttr("tile.schedule", builder.getArrayAttr(fields));
+  kernel->setAttr("tile.schedule_places", builder.getArrayAttr(places));
 }
 
 static tile::Reduction tileReduction(Reduction reduction) {

@@ -40,7 +40,7 @@ def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
     - a dim (`i64`): `tile.dim`, its name
 
     The attribute `tile.requires` lists what the source demands at launch, as dictionaries of `text`, `place` and `expr` (prefix form).
-    `tile.schedule` lists what the source asks of the schedule, as FIELD=VALUE.
+    `tile.schedule` lists what the source asks of the schedule, as FIELD=VALUE; `tile.schedule_places` is where each field stands, for messages.
 
     Constraints: 1. no results. 2. the body is one block that ends in `tile.return`.
 

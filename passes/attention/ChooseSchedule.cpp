@@ -47,7 +47,7 @@ struct Overrides {
   std::optional<SoftmaxForm> softmax;
   std::optional<TileOrder> tiles;
 
-  LogicalResult parse(ArrayRef<std::string> texts, function_ref<InFlightDiagnostic()> emitError) {
+  LogicalResult parse(ArrayRef<std::string> texts, FieldError emitError) {
     for (StringRef text : texts) {
       auto [field, value] = text.split('=');
       if (failed(set(field.trim(), value.trim(), emitError)))
@@ -75,34 +75,34 @@ struct Overrides {
   }
 
 private:
-  LogicalResult set(StringRef field, StringRef value, function_ref<InFlightDiagnostic()> emitError) {
+  LogicalResult set(StringRef field, StringRef value, FieldError emitError) {
     if (field == "form") {
       form = symbolizeForm(value);
       return form ? success()
-                  : emitError() << "expected `form` of the schedule to be direct, pipelined or sequential, but got `" << value << "`";
+                  : emitError(field) << "expected `form` of the schedule to be direct, pipelined or sequential, but got `" << value << "`";
     }
     if (field == "softmax") {
       softmax = symbolizeSoftmaxForm(value);
-      return softmax ? success() : emitError() << "expected `softmax` of the schedule to be online, threshold or fixed, but got `" << value << "`";
+      return softmax ? success() : emitError(field) << "expected `softmax` of the schedule to be online, threshold or fixed, but got `" << value << "`";
     }
     if (field == "tiles") {
       tiles = symbolizeTileOrder(value);
-      return tiles ? success() : emitError() << "expected `tiles` of the schedule to be stride, counter or longest_first, but got `" << value << "`";
+      return tiles ? success() : emitError(field) << "expected `tiles` of the schedule to be stride, counter or longest_first, but got `" << value << "`";
     }
     if (field == "ping_pong") {
       pingPong = llvm::StringSwitch<std::optional<bool>>(value).Cases({"true", "1"}, true).Cases({"false", "0"}, false).Default(std::nullopt);
-      return pingPong ? success() : emitError() << "expected `ping_pong` of the schedule to be true or false, but got `" << value << "`";
+      return pingPong ? success() : emitError(field) << "expected `ping_pong` of the schedule to be true or false, but got `" << value << "`";
     }
     auto *slot = llvm::StringSwitch<std::optional<int64_t> *>(field)
                      .Case("block_m", &blockM).Case("block_n", &blockN).Case("consumers", &consumers).Case("stages", &stages)
                      .Case("q_stages", &qStages).Case("producer_registers", &producerRegisters)
                      .Case("consumer_registers", &consumerRegisters).Default(nullptr);
     if (!slot)
-      return emitError() << "unknown field `" << field << "` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, "
+      return emitError(field) << "unknown field `" << field << "` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, "
                             "producer_registers, consumer_registers, ping_pong, softmax, tiles";
     int32_t number; // every field is far below, so that products of fields stay inside i64
     if (value.getAsInteger(10, number))
-      return emitError() << "expected `" << field << "` of the schedule to be an integer of 32 bits, but got `" << value << "`";
+      return emitError(field) << "expected `" << field << "` of the schedule to be an integer of 32 bits, but got `" << value << "`";
     *slot = number;
     return success();
   }
@@ -152,24 +152,24 @@ int64_t tegula::consumerRegisters(ScheduleAttr schedule, const AttentionShape &s
 }
 
 ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &shape, const Target *target,
-                                    ArrayRef<std::string> overrideTexts, function_ref<InFlightDiagnostic()> emitError) {
+                                    ArrayRef<std::string> overrideTexts, FieldError emitError) {
   Overrides fixed;
   if (failed(fixed.parse(overrideTexts, emitError)))
     return {};
   Fields f;
   f.form = fixed.form.value_or(!target ? Form::Sequential : canPipeline(shape, *target) ? Form::Pipelined : Form::Direct);
   if ((f.form == Form::Sequential) != !target) {
-    emitError() << "form `" << stringifyForm(f.form) << "` of the schedule does not run on " << (target ? target->name : "the CPU");
+    emitError("form") << "form `" << stringifyForm(f.form) << "` of the schedule does not run on " << (target ? target->name : "the CPU");
     return {};
   }
   if (f.form == Form::Pipelined && !canPipeline(shape, *target)) {
-    emitError() << "form `pipelined` of the schedule needs 16-bit operands and head dims from 32 to 256 in steps of 8 on a target with TMA and "
+    emitError("form") << "form `pipelined` of the schedule needs 16-bit operands and head dims from 32 to 256 in steps of 8 on a target with TMA and "
                    "wgmma, but got "
                 << shape.elementBits << "-bit operands and head dims " << shape.headDim << " and " << shape.valueDim << " on " << target->name;
     return {};
   }
   if (StringRef field = fixed.withoutEffect(f.form); !field.empty()) {
-    emitError() << "field `" << field << "` of the schedule has no effect under form `" << stringifyForm(f.form)
+    emitError(field) << "field `" << field << "` of the schedule has no effect under form `" << stringifyForm(f.form)
                 << "`; leave it out, or set form=pipelined";
     return {};
   }
@@ -178,7 +178,7 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     f.blockM = fixed.blockM.value_or(64), f.blockN = fixed.blockN.value_or(64), f.consumers = 1;
     break;
   case Form::Direct:
-    f.consumers = fixed.consumers.value_or(fixed.blockM.value_or(64) / 64);
+    f.consumers = fixed.consumers.value_or(std::max<int64_t>(fixed.blockM.value_or(64) / 64, 1));
     f.blockM = fixed.blockM.value_or(64 * f.consumers);
     f.blockN = fixed.blockN.value_or(16);
     f.qStages = fixed.qStages.value_or(holdsQuery(shape));
@@ -186,14 +186,15 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     break;
   case Form::Pipelined:
     // Small accumulators leave registers for a third warpgroup, which fills what latencies leave of the tensor cores.
-    f.consumers = fixed.consumers.value_or(fixed.blockM.value_or(shape.fixesReference && std::max(shape.headDim, shape.valueDim) <= 64 ? 192 : 128) / 64);
+    f.consumers = shape.fixesReference && std::max(shape.headDim, shape.valueDim) <= 64 ? 3 : 2;
+    f.consumers = fixed.consumers.value_or(fixed.blockM ? std::max<int64_t>(*fixed.blockM / 64, 1) : f.consumers);
     f.blockM = fixed.blockM.value_or(64 * f.consumers);
     f.stages = fixed.stages.value_or(2), f.qStages = fixed.qStages.value_or(1);
     f.pingPong = fixed.pingPong.value_or(f.consumers > 1 && shape.headDim <= 128);
     f.softmax = fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold);
     f.tiles = fixed.tiles.value_or(shape.growsWithRows ? TileOrder::LongestFirst : TileOrder::Counter);
     f.blockN = fixed.blockN.value_or(16);
-    if (failed(f.check(emitError)))
+    if (failed(f.check([&] { return emitError(""); })))
       return {};
     fillRegisters(f);
     for (int64_t blockN : {128, 112, 96, 80, 64, 48, 32, 16}) {
@@ -209,23 +210,23 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     f.consumerRegisters = fixed.consumerRegisters.value_or(f.consumerRegisters);
     break;
   }
-  if (failed(f.check(emitError)))
+  if (failed(f.check([&] { return emitError(""); })))
     return {};
   ScheduleAttr schedule = f.get(context);
   if (f.form != Form::Pipelined)
     return schedule;
   if (int64_t bytes = sharedBytes(schedule, shape); bytes > target->sharedPerBlock) {
-    emitError() << "the schedule needs " << bytes << " bytes of shared memory, but " << target->name << " has " << target->sharedPerBlock
+    emitError("") << "the schedule needs " << bytes << " bytes of shared memory, but " << target->name << " has " << target->sharedPerBlock
                 << " a block; lower block_n, stages or q_stages";
     return {};
   }
   if (int64_t registers = consumerRegisters(schedule, shape); registers > f.consumerRegisters) {
-    emitError() << "the schedule needs about " << registers << " registers a consumer thread, but has " << f.consumerRegisters
+    emitError("") << "the schedule needs about " << registers << " registers a consumer thread, but has " << f.consumerRegisters
                 << "; lower block_n or consumers";
     return {};
   }
   if (int64_t total = 128 * (f.producerRegisters + f.consumers * f.consumerRegisters); total > target->registersPerSm) {
-    emitError() << "the schedule's roles need " << total << " registers, but " << target->name << " has " << target->registersPerSm;
+    emitError("") << "the schedule's roles need " << total << " registers, but " << target->name << " has " << target->registersPerSm;
     return {};
   }
   return schedule;
@@ -252,6 +253,18 @@ std::optional<std::vector<std::string>> tegula::smallerSchedule(ScheduleAttr sch
     next.push_back("form=direct");
   next.push_back("q_stages=0");
   return next;
+}
+
+Location tegula::schedulePlace(Operation *op, ArrayRef<std::string> overrides, StringRef field) {
+  Operation *kernel = isa<KernelOp>(op) ? op : op->getParentOp();
+  auto fields = kernel->getAttrOfType<ArrayAttr>("tile.schedule"), places = kernel->getAttrOfType<ArrayAttr>("tile.schedule_places");
+  auto names = [&](StringRef text) { return field.empty() || text.split('=').first.trim() == field; };
+  if (!fields || !places || fields.size() != places.size() || llvm::any_of(overrides, names))
+    return op->getLoc();
+  for (auto [text, place] : llvm::reverse(llvm::zip(fields.getAsRange<StringAttr>(), places.getAsRange<LocationAttr>())))
+    if (names(text))
+      return place;
+  return op->getLoc();
 }
 
 namespace {
@@ -288,7 +301,7 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
       Region &mask = op.getMask(); // (b, h, g, i, j)
       bool growsWithRows = tegula::growsWithRows(mask.front().getTerminator()->getOperand(0), mask.getArgument(3), mask.getArgument(4));
       auto schedule = chooseSchedule(&getContext(), {op.getHeadDim(), op.getValueDim(), bits, growsWithRows, fixesReference(op)}, record, fixedFields(!record),
-                                     [&] { return op.emitError(); });
+                                     [&](StringRef field) { return scheduleError(op, field); });
       if (!schedule)
         return signalPassFailure();
       op.setScheduleAttr(schedule);
@@ -300,6 +313,8 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
   }
 
 private:
+  InFlightDiagnostic scheduleError(Operation *op, StringRef field) { return emitError(schedulePlace(op, overrides, field)); }
+
   /// As tegula-fix-reference will find of the program that it is decomposed to.
   static bool fixesReference(AttentionOp op) {
     auto yields = [](Region &region, unsigned number) { return region.front().getTerminator()->getOperand(0) == region.getArgument(number); };
@@ -330,7 +345,7 @@ private:
     SmallVector<std::string> texts = fixedFields(/*onCpu=*/false);
     for (StringRef text : texts)
       if (text.starts_with("block_m") || text.starts_with("block_n"))
-        return kernel.emitError("field `") << text.split('=').first << "` of the schedule is fixed by the program's tile of " << program->rows
+        return scheduleError(kernel, text.split('=').first) << "field `" << text.split('=').first << "` of the schedule is fixed by the program's tile of " << program->rows
                                            << " rows and " << program->keys << " keys";
     bool hasForm = llvm::any_of(texts, [](StringRef text) { return text.starts_with("form"); });
     texts.push_back("block_m=" + std::to_string(program->rows));
@@ -343,13 +358,13 @@ private:
         message = diagnostic.str();
         return success(!hasForm);
       });
-      schedule = chooseSchedule(&getContext(), program->shape, &record, texts, [&] { return kernel.emitError(); });
+      schedule = chooseSchedule(&getContext(), program->shape, &record, texts, [&](StringRef field) { return scheduleError(kernel, field); });
       reason.second = message;
     }
     if (!schedule && !hasForm) {
       emitRemark(kernel.getLoc()) << "`" << kernel.getSymName() << "` takes the direct schedule: " << reason.second;
       texts.push_back("form=direct");
-      schedule = chooseSchedule(&getContext(), program->shape, &record, texts, [&] { return kernel.emitError(); });
+      schedule = chooseSchedule(&getContext(), program->shape, &record, texts, [&](StringRef field) { return scheduleError(kernel, field); });
     }
     if (!schedule)
       return failure();

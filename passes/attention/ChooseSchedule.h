@@ -27,11 +27,17 @@ int64_t sharedBytes(tile::ScheduleAttr schedule, const AttentionShape &shape);
 /// loop keeps no running max. Measured: schedules that need no more than they have assemble without spills.
 int64_t consumerRegisters(tile::ScheduleAttr schedule, const AttentionShape &shape);
 
+/// Reports what is wrong with a field, or with several where the name is empty.
+using FieldError = llvm::function_ref<mlir::InFlightDiagnostic(llvm::StringRef field)>;
+
 /// The schedule for a shape on a target (`target` null: the CPU), with FIELD=VALUE overrides applied. Reports by `emitError` and returns null
 /// where an override is unknown, malformed, or cannot be met.
 tile::ScheduleAttr chooseSchedule(mlir::MLIRContext *context, const AttentionShape &shape, const Target *target,
-                                  llvm::ArrayRef<std::string> overrides,
-                                  llvm::function_ref<mlir::InFlightDiagnostic()> emitError);
+                                  llvm::ArrayRef<std::string> overrides, FieldError emitError);
+
+/// Where a fault of a field is reported: in the `schedule` clause of the kernel that `op` is or stands in, or at `op` where the field is not from
+/// there. With no name: at the clause's last field, if there are no `overrides`.
+mlir::Location schedulePlace(mlir::Operation *op, llvm::ArrayRef<std::string> overrides, llvm::StringRef field);
 
 /// The overrides of the next schedule to try where machine code under `schedule` spills: a quarter of the keys of a block less, then `direct`, then a query tile in
 /// memory. Keeps what the user fixed, `overrides`; nothing where that leaves no smaller one.

@@ -3,6 +3,7 @@
 // In: tile sizes, overrides. Out: `schedule = #tile.program<threads = ..., ctas = ...>`. The one idea: a tile's elements are shared out evenly, so
 // the largest tile decides how many threads keep it, and what is computed beside it, in registers.
 #include "passes/Passes.h"
+#include "passes/attention/ChooseSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -34,13 +35,13 @@ struct ChooseThreadsPass : tegula::impl::ChooseThreadsPassBase<ChooseThreadsPass
       auto [field, value] = text.split('=');
       int64_t *slot = field.trim() == "threads" ? &threads : field.trim() == "ctas" ? &ctas : nullptr;
       if (!slot)
-        return fail("field `" + field.trim() + "` of the schedule has no effect on a tile program; known: threads, ctas");
+        return fail(field.trim(), "field `" + field.trim() + "` of the schedule has no effect on a tile program; known: threads, ctas");
       if (value.trim().getAsInteger(10, *slot) || *slot == 0)
-        return fail("expected `" + field.trim() + "` of the schedule to be an integer above 0, but got `" + value.trim() + "`");
+        return fail(field.trim(), "expected `" + field.trim() + "` of the schedule to be an integer above 0, but got `" + value.trim() + "`");
     }
     threads = threads ? threads : chooseThreads();
     ctas = ctas ? ctas : chooseCtas(threads);
-    auto schedule = tile::ProgramAttr::getChecked([&] { return getOperation().emitError(); }, &getContext(), threads, ctas);
+    auto schedule = tile::ProgramAttr::getChecked([&] { return emitError(schedulePlace(getOperation(), overrides, "")); }, &getContext(), threads, ctas);
     if (!schedule)
       return signalPassFailure();
     getOperation()->setAttr("schedule", schedule);
@@ -115,8 +116,8 @@ private:
     return onlyRows && loaded <= 24 * threads ? std::min<int64_t>(llvm::divideCeil(1280, threads), 1536 / threads) : 1;
   }
 
-  void fail(const Twine &message) {
-    getOperation().emitError(message);
+  void fail(StringRef field, const Twine &message) {
+    emitError(schedulePlace(getOperation(), overrides, field)) << message;
     signalPassFailure();
   }
 };
