@@ -45,11 +45,7 @@ void ProgramEmitter::emitStatement(const Statement &s) {
   case Statement::Print:
     return emitPrint(s);
   case Statement::Assert:
-    tile::AssertOp::create(b, loc,
-                           s.condition->type.isTile()
-                               ? emitTile(*s.condition)
-                               : emitScalar(*s.condition),
-                           s.text);
+    tile::AssertOp::create(b, loc, emitScalar(*s.condition), s.text);
     return;
   }
 }

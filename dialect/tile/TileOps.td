@@ -649,7 +649,8 @@ def Tile_PrintOp : Tile_Op<"print", [MemoryEffects<[MemWrite]>]> {
     ```mlir
     tile.print "block {} max" (%n, %m) : i64, tensor<4xf32>
     ```
-    Lowers to calls of the run-time's printer on the CPU, of `vprintf` on the GPU.
+    Lowers to calls of the run-time's printer on the CPU, and of `vprintf` on the GPU, where threads print on their own: each element of a tile is a line,
+    with its indices before it, and lines come in any order.
   }];
   let arguments = (ins StrAttr:$text, Variadic<Tile_Value>:$values);
   let assemblyFormat = "$text (`(` $values^ `)`)? attr-dict (`:` type($values)^)?";
@@ -664,7 +665,8 @@ def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite]>]> {
     ```mlir
     tile.assert %ok, "ids are sorted" : tensor<64xi1>
     ```
-    Lowers to a flag that the host reads after the run.
+    On the GPU the launch ends in `CUDA_ERROR_ASSERT` instead, and the driver names place and message. Lowers to a flag that the host reads after the run,
+    and on the GPU to a call of `__assertfail`.
   }];
   let arguments = (ins Tile_Flag:$condition, StrAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";

@@ -121,6 +121,7 @@ private:
     populateBlockedMovePatterns(patterns, types, state);
     populateBlockedReducePatterns(patterns, types, state);
     populateBlockedDotPatterns(patterns, types, state);
+    populateDeviceReportPatterns(patterns, types, state);
     OneMessage handler(&getContext());
     return applyPartialConversion(state.function, target, std::move(patterns));
   }

@@ -70,6 +70,7 @@ void populateRedoPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeCon
 void populateBlockedMemoryPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBlockedMovePatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBlockedReducePatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateDeviceReportPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBlockedDotPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 
 /// An integer constant of the llvm dialect.

@@ -113,9 +113,9 @@ tile.kernel @elements(%x: !i {tile.name = "x", tile.dims = ["N"], tile.role = "i
 // -----
 
 #threads = #tile.program<threads = 128, ctas = 1>
-tile.kernel @print(%N: i64 {tile.dim = "N"}) attributes {schedule = #threads} {
-  // expected-error@+1 {{`print` runs on the CPU target only; use `--target cpu`, or remove it}}
-  tile.print "n" (%N) : i64
+tile.kernel @exponential(%x: f64 {tile.name = "x"}) attributes {schedule = #threads} {
+  // expected-error@+1 {{`exp` of f64 runs on the CPU target only; use `--target cpu`, or f32}}
+  %y = math.exp %x : f64
   tile.return
 }
 
