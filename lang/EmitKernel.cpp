@@ -204,6 +204,10 @@ Emitted ProgramEmitter::compute(const Term &v) {
     return whole(v, finish(*v.args[0]).getOutput());
   case Term::Lse:
     return whole(v, finish(*v.args[0]).getLse());
+  case Term::RowMax:
+    return whole(v, rowMax(*v.args[0]));
+  case Term::RowSum:
+    return whole(v, emit(*v.args[0]).parts[1]);
   }
   llvm_unreachable("all kinds are handled");
 }
@@ -265,6 +269,8 @@ Value ProgramEmitter::emitOp(const Term &v, ValueRange args) {
     return ops().emitComparison(v.op, args[0], args[1]);
   if (v.type.elem == ElemType::Bool)
     return ops().emitBool(v.op, args);
+  if (v.op == tegula::lang::Op::Random)
+    return ops().emitRandom(args, elementType(v.type.elem, b.getContext()));
   if (isFloat(v.type.elem))
     return ops().emitFloat(v.op, args);
   SmallVector<IntegerOperand> operands;

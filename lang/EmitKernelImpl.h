@@ -69,6 +69,8 @@ private:
   Emitted emitState(const Term &v);
   Emitted emitOnlineSoftmax(const Term &v);
   mlir::Value visibleScores(const Term &v, mlir::Value scores);
+  mlir::Value rowMax(const Term &state);
+  mlir::Value weighted(mlir::Value weights, mlir::Value factor);
   Emitted emitMerge(const Term &v);
   Emitted emitPartial(const Term &v);
   tile::FinishOp finish(const Term &state);

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lang/EmitOperators.h"
+#include "dialect/tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -11,6 +12,7 @@
 
 using namespace mlir;
 using namespace tegula::lang;
+namespace tile = tegula::tile;
 
 Type tegula::lang::elementType(ElemType elem, MLIRContext *context) {
   switch (elem) {
@@ -115,6 +117,11 @@ Value OperatorEmitter::emitBool(Op op, ValueRange args) {
   if (op == Op::Or)
     return arith::OrIOp::create(b, loc, x, y);
   return arith::XOrIOp::create(b, loc, x, constant(x.getType(), int64_t(1)));
+}
+
+Value OperatorEmitter::emitRandom(ValueRange args, Type element) {
+  return tile::RandomOp::create(b, loc, withElement(args[0].getType(), element),
+                                args[0], args[1], args[2], args[3], args[4]);
 }
 
 Value OperatorEmitter::emitComparison(Op op, Value x, Value y) {
@@ -295,13 +302,13 @@ Value OperatorEmitter::emitSaturate(Value value, ElemType to,
       to == ElemType::U8 ? 255 : int64_t((uint64_t(1) << (bits - 1)) - 1);
   int64_t low = to == ElemType::U8 ? 0 : -high - 1;
   // double(high) may round up to 2^63, which is too high as well.
-  Value tooHigh = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE,
-                                        value, constant(type, double(high)));
   Value tooLow = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OLE, value,
                                        constant(type, double(low)));
+  Value tooHigh = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGE,
+                                        value, constant(type, double(high)));
+  Value unusable = arith::OrIOp::create(b, loc, tooHigh, tooLow);
   Value isNaN =
       arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
-  Value unusable = arith::OrIOp::create(b, loc, tooHigh, tooLow);
   unusable = arith::OrIOp::create(b, loc, unusable, isNaN);
   Value safe =
       arith::SelectOp::create(b, loc, unusable, constant(type, 0.0), value);

@@ -36,6 +36,8 @@ public:
   mlir::Value emitInteger(Op op, mlir::ValueRange args,
                           llvm::ArrayRef<IntegerOperand> operands);
   mlir::Value emitBool(Op op, mlir::ValueRange args);
+  /// Of i64s, in [0, 1).
+  mlir::Value emitRandom(mlir::ValueRange args, mlir::Type element);
   mlir::Value emitComparison(Op op, mlir::Value x, mlir::Value y);
   /// `value` of type `from` as `to`; see Op::Convert.
   mlir::Value emitConvert(mlir::Value value, ElemType from, ElemType to);

@@ -94,22 +94,20 @@ Emitted ProgramEmitter::emitDot(const Term &v) {
   Bound inner = lhs->type.bounds[1];
   if (!inner)
     inner = rhs->type.bounds[0];
-  unsigned lhsZero = lhs->zeroPast >> 1 & 1, rhsZero = rhs->zeroPast & 1;
-  Value x = emitTile(*lhs);
-  Value y = emitTile(transposed ? *rhs->args[0] : *rhs);
-  if (inner) { // a zero on one side only would let through what is not finite
-    auto zeroed = [&](Value operand, unsigned axis) {
-      Type element = cast<RankedTensorType>(operand.getType()).getElementType();
-      Value zero = isa<FloatType>(element)
-                       ? ops().constant(element, 0.0)
-                       : ops().constant(element, int64_t(0));
-      return neutralise(operand, inner, axis, zero);
-    };
-    if (!lhsZero)
-      x = zeroed(x, 1);
-    if (!rhsZero)
-      y = zeroed(y, transposed ? 1 : 0);
-  }
+  // A zero on one side only would let through what is not finite.
+  auto silenced = [&](const Term &operand, unsigned axis, bool isZero) {
+    Value tile = emitTile(operand);
+    if (!inner || isZero)
+      return tile;
+    Type element = cast<RankedTensorType>(tile.getType()).getElementType();
+    Value zero = isa<FloatType>(element)
+                     ? ops().constant(element, 0.0)
+                     : ops().constant(element, int64_t(0));
+    return neutralise(tile, inner, axis, zero);
+  };
+  Value x = silenced(*lhs, 1, lhs->zeroPast >> 1 & 1);
+  Value y = silenced(transposed ? *rhs->args[0] : *rhs, transposed ? 1 : 0,
+                     rhs->zeroPast & 1);
   Value acc = v.args.size() > 2 ? emitTile(*v.args[2]) : Value();
   return whole(
       v, tile::DotOp::create(b, loc, typeOf(v.type), x, y, acc, transposed));

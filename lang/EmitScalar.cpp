@@ -147,7 +147,7 @@ Value ScalarEmitter::emitOperator(const Expr &e, Location loc) {
   case Op::Convert:
     return emitConvert(e, args[0], loc);
   case Op::Random:
-    return emitRandom(args, loc);
+    return ops(loc).emitRandom(args, accumulator());
   default:
     break;
   }
@@ -157,20 +157,13 @@ Value ScalarEmitter::emitOperator(const Expr &e, Location loc) {
                          : emitInteger(e, args, loc);
 }
 
-/// Divisions are floored ones, also of what is not negative: that is what the
-/// analysis of masks reads.
 Value ScalarEmitter::emitInteger(const Expr &e, ValueRange args, Location loc) {
   SmallVector<IntegerOperand> operands;
   for (const Expr *arg : e.args)
     operands.push_back(
         {arg->isConstant() ? std::optional(arg->integer) : std::nullopt,
-         {rangeOf(*arg).bits, /*nonNegative=*/false}});
-  if (e.op != Op::CeilDiv)
-    return ops(loc).emitInteger(e.op, args, operands);
-  ++operands[0].range.bits;
-  Value negated = ops(loc).emitInteger(Op::Neg, args[0], {});
-  Value quotient = ops(loc).emitInteger(Op::Div, {negated, args[1]}, operands);
-  return ops(loc).emitInteger(Op::Neg, quotient, {});
+         rangeOf(*arg)});
+  return ops(loc).emitInteger(e.op, args, operands);
 }
 
 /// Of any i64 where nothing is known.
@@ -214,7 +207,8 @@ Value ScalarEmitter::emitConvert(const Expr &e, Value value, Location loc) {
   ElemType from = computeType(e.args[0]->type), target = e.castType;
   ElemType result = computeType(target);
   if (isFloat(from) && isInteger(target))
-    return ops(loc).emitSaturate(value, target, result);
+    return ops(loc).emitConvert(ops(loc).emitConvert(value, from, target),
+                                target, result);
   value = ops(loc).emitConvert(value, from, result);
   bool keeps =
       from == ElemType::Bool ||

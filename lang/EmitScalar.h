@@ -63,7 +63,6 @@ private:
   mlir::Value emitBounded(const Expr &e, mlir::Location loc);
   mlir::Value emitIteration(const Expr &e, mlir::Value variable,
                             mlir::Value before, mlir::Location loc);
-  mlir::Value emitRandom(mlir::ValueRange args, mlir::Location loc);
   mlir::Value emitInteger(const Expr &e, mlir::ValueRange args,
                           mlir::Location loc);
   mlir::Value emitConvert(const Expr &e, mlir::Value value, mlir::Location loc);

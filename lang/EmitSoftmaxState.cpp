@@ -42,12 +42,11 @@ Emitted ProgramEmitter::emitOnlineSoftmax(const Term &v) {
   Value rescaled =
       tile::ScaleRowsOp::create(b, loc, state.parts[2], softmax.getRescale());
   Value weights = softmax.getWeights();
-  if (const Term *weight = v.args[4]) {
-    Value factor = weight->type.isScalar()
-                       ? splat(emitScalar(*weight), weight->type.shape)
-                       : emitTile(*weight);
-    weights = arith::MulFOp::create(b, loc, weights, factor);
-  }
+  if (const Term *weight = v.args[4])
+    weights = weighted(weights, weight->type.isScalar()
+                                    ? splat(emitScalar(*weight),
+                                            v.args[1]->type.shape)
+                                    : emitTile(*weight));
   const Term &second = *v.args[2];
   if (second.type.elem != v.type.elem)
     weights = ops().emitConvert(weights, v.type.elem, second.type.elem);
@@ -60,6 +59,15 @@ Emitted ProgramEmitter::emitOnlineSoftmax(const Term &v) {
   Value acc = tile::DotOp::create(b, loc, rescaled.getType(), weights, vTile,
                                   rescaled, /*transpose_b=*/false);
   return {{softmax.getNewMax(), softmax.getNewSum(), acc}, {}};
+}
+
+/// What has no weight stays without, whatever the factor is there.
+Value ProgramEmitter::weighted(Value weights, Value factor) {
+  Value none = ops().constant(weights.getType(), 0.0);
+  Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
+                                       weights, none);
+  return arith::SelectOp::create(
+      b, loc, isNone, none, arith::MulFOp::create(b, loc, weights, factor));
 }
 
 Emitted ProgramEmitter::emitMerge(const Term &v) {
@@ -79,6 +87,15 @@ Emitted ProgramEmitter::emitPartial(const Term &v) {
   Value sum = arith::SelectOp::create(b, loc, none, ops().constant(rows, 0.0),
                                       ops().constant(rows, 1.0));
   return {{lse, sum, output}, {}};
+}
+
+/// The running maximum passes NaN over, the sum does not.
+Value ProgramEmitter::rowMax(const Term &state) {
+  Emitted parts = emit(state);
+  Value sum = parts.parts[1];
+  Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, sum,
+                                      sum);
+  return arith::SelectOp::create(b, loc, isNaN, sum, parts.parts[0]);
 }
 
 /// One op gives both output and lse, where both are asked for in one block.

@@ -104,6 +104,8 @@ struct Term {
     Partial,       ///< args: output, lse
     Finish,        ///< args: a state
     Lse,           ///< args: a state
+    RowMax,        ///< args: a state
+    RowSum,        ///< args: a state
   };
   Kind kind = Constant;
   TileType type;

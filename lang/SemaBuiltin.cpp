@@ -31,6 +31,9 @@ const KernelSema::Builtin KernelSema::builtins[] = {
     {"ceildiv", &K::typeElementwise, {{"x", Value}, {"y", Value}}},
     {"clamp", &K::typeTileClamp,
      {{"x", Value}, {"low", Value}, {"high", Value}}},
+    {"random", &K::typeRandomTile,
+     {{"seed", Value}, {"c0", Value}, {"c1", Value}, {"c2", Value},
+      {"c3", Value}}},
     {"where", &K::typeWhere, {{"c", Value}, {"a", Value}, {"b", Value}}},
 
     {"iota", &K::typeIota, {{"n", Shape}}},
@@ -60,7 +63,9 @@ const KernelSema::Builtin KernelSema::builtins[] = {
     {"merge", &K::typeMerge, {{"a", State}, {"b", State}}},
     {"partial", &K::typePartial, {{"o", Matrix}, {"lse", Vector}}},
     {"finish", &K::typeFinish, {{"st", State}}},
-    {"lse", &K::typeLse, {{"st", State}}},
+    {"lse", &K::typeRows, {{"st", State}}},
+    {"rowmax", &K::typeRows, {{"st", State}}},
+    {"rowsum", &K::typeRows, {{"st", State}}},
 };
 // clang-format on
 
@@ -317,10 +322,6 @@ const Term *KernelSema::unknownTileFunction(const ast::Expr &e) {
         .note(binding != names.end() ? binding->second.range
                                      : symbol->second.range,
               "declared here");
-    return errorValue();
-  }
-  if (e.name == "random") {
-    report(e.range, "`random` belongs to an attention item");
     return errorValue();
   }
   std::vector<StringRef> known;

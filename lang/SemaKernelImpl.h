@@ -147,6 +147,7 @@ private:
   const Term *typeElementwise(const Call &call);
   const Term *typeTileClamp(const Call &call);
   const Term *typeWhere(const Call &call);
+  const Term *typeRandomTile(const Call &call);
   bool expectNumbers(llvm::StringRef op, const Terms &args,
                      const Written &written, bool integers = false);
   bool expectBools(llvm::StringRef op, const Terms &args,
@@ -205,7 +206,7 @@ private:
   const Term *typeMerge(const Call &call);
   const Term *typePartial(const Call &call);
   const Term *typeFinish(const Call &call);
-  const Term *typeLse(const Call &call);
+  const Term *typeRows(const Call &call);
 
   // SemaTerms.cpp
   /// Adds a value; its numbers and facts follow from its arguments.

@@ -266,3 +266,14 @@ const Term *KernelSema::typeTileClamp(const Call &call) {
 const Term *KernelSema::typeWhere(const Call &call) {
   return typeTileSelect(call.e, call.values, call.written);
 }
+
+/// `random(seed, c0, c1, c2, c3)`.
+const Term *KernelSema::typeRandomTile(const Call &call) {
+  Terms args = call.values;
+  if (!expectNumbers(call.e.name, args, call.written, /*integers=*/true))
+    return errorValue();
+  for (auto [arg, written] : llvm::zip(args, call.written))
+    arg = convert(arg, ElemType::I64, written->range);
+  return elementwise(Op::Random, item.accumulator, args, call.written,
+                     call.e.range);
+}

@@ -133,11 +133,15 @@ const Term *KernelSema::typeFinish(const Call &call) {
   return add(node(Term::Finish, type, call.e.range, call.values));
 }
 
-/// `lse(st)`: the log-sum-exp [rows].
-const Term *KernelSema::typeLse(const Call &call) {
+/// One value a row: the log-sum-exp, the largest visible score, or the sum of
+/// exp(score - rowmax).
+const Term *KernelSema::typeRows(const Call &call) {
   TileType type = call.values[0]->type;
   type.isState = false;
   type.shape.pop_back();
   type.bounds.pop_back();
-  return add(node(Term::Lse, type, call.e.range, call.values));
+  Term::Kind kind = call.e.name == "lse"      ? Term::Lse
+                    : call.e.name == "rowmax" ? Term::RowMax
+                                              : Term::RowSum;
+  return add(node(kind, type, call.e.range, call.values));
 }

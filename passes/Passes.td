@@ -51,7 +51,7 @@ def FoldScalePass : Pass<"tegula-fold-scale", "::tegula::tile::KernelOp"> {
   let summary = "folds a constant factor of scores into their online softmax";
   let description = [{
     A finite constant above 0 that multiplies the scores of a `tile.online_softmax`, under the mask or not, becomes its `scale`, so that it costs no instruction. Only where the
-    running max starts at -inf and is read by `tile.finish` alone, which takes the same scale. `tegula-decompose` folds as it writes; this is for
+    running max starts at -inf. A `tile.finish` that reads it takes the same scale, what else reads it gets it multiplied. `tegula-decompose` folds as it writes; this is for
     programs written by hand. A negative factor would swap max and min, and stays a multiplication.
 
     Example: `tile.online_softmax (%s * 0.125), ... scale 1.0` becomes `tile.online_softmax %s, ... scale 0.125`.
@@ -71,6 +71,42 @@ def FixReferencePass : Pass<"tegula-fix-reference", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"fixed", "references-fixed", "loops whose reference was fixed">];
+}
+
+def ZeroUnseenPass : Pass<"tegula-zero-unseen", "::tegula::tile::KernelOp"> {
+  let summary = "keeps values at hidden keys out of a hand-written attention loop";
+  let description = [{
+    The values of a key that no query row of the tile sees may be NaN, and a weight of 0 does not keep NaN out of a product. Where the left operand of a product comes from masked
+    scores of loaded queries and keys, and the right one is loaded at the same keys, a `tile.zero_unseen` takes those rows out, as `tegula-decompose` writes it. A mask that
+    is only the bound of the keys needs none, since memory reads as 0 past its end. Behind raise-masks, which makes the masks.
+
+    Example: `tile.dot %P, %V acc(%u)` becomes `tile.dot %P, %V1 acc(%u)` of `%V1 = tile.zero_unseen %V rows(%m0 to %m1) cols(%n to %N) seen { i >= j }`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"zeroed", "values-zeroed", "tiles of values without unseen keys">];
+}
+
+def ApplyRequiresPass : Pass<"tegula-apply-requires", "::tegula::tile::KernelOp"> {
+  let summary = "takes the guards off divisions whose divisor is known to be above 0";
+  let description = [{
+    Integer division of the language is defined for a divisor of 0, which costs a compare and two selects. A divisor is above 0 where it is an extent of the grid of a program that
+    runs, where a condition of `tile.requires` says so, or where it is `x / y` of such numbers and `x % y == 0` is required. Behind decompose and raise-masks, so that element code is scalar.
+
+    Example: with `tile.requires` of `(> BS 0)`, `%q = select %isZero, 0, (%j / (select %isZero, 1, %BS))` becomes `%q = %j / %BS`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"applied", "guards-removed", "guards removed">];
+}
+
+def ExpandRandomPass : Pass<"tegula-expand-random", "::tegula::tile::KernelOp"> {
+  let summary = "writes random numbers as integer arithmetic";
+  let description = [{
+    Ten rounds of Philox4x32-10 each, on scalars or elementwise. The first pass behind the stage `kernel`, which prints `random(...)`.
+
+    Example: `tile.random %seed, %i, %j, %h, %b : i64 -> f32` becomes 20 multiplications of i64, exclusive ors and additions of i32, and a conversion.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let statistics = [Statistic<"expanded", "numbers-expanded", "random numbers expanded">];
 }
 
 //===-- mask (on tile programs) -------------------------------------------------------------------===//

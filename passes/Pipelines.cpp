@@ -26,8 +26,11 @@ static void addProgramPasses(OpPassManager &kernel, const PipelineOptions &optio
   choice.overrides.assign(options.schedule.begin(), options.schedule.end());
   kernel.addPass(createRaiseMasksPass());
   kernel.addPass(createFoldScalePass());
+  kernel.addPass(createZeroUnseenPass());
   kernel.addPass(createChooseSchedulePass(choice));
   kernel.addPass(createDecomposePass());
+  kernel.addPass(createApplyRequiresPass());
+  kernel.addPass(createCSEPass());
 }
 
 void tegula::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &options) {
@@ -37,15 +40,17 @@ void tegula::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &optio
 
 void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options) {
   verifyStage(pm, "attention");
-  addProgramPasses(pm.nest<tile::KernelOp>(), options);
+  OpPassManager &kernel = pm.nest<tile::KernelOp>();
+  addProgramPasses(kernel, options);
+  kernel.addPass(createExpandRandomPass());
   // One form of the same scalar code, wherever it comes from.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createFixReferencePass());
-  OpPassManager &kernel = pm.nest<tile::KernelOp>();
-  kernel.addPass(createBoundMasksPass());
-  kernel.addPass(createRotateLoopPass());
-  kernel.addPass(createExpandSoftmaxPass());
+  OpPassManager &blocks = pm.nest<tile::KernelOp>();
+  blocks.addPass(createBoundMasksPass());
+  blocks.addPass(createRotateLoopPass());
+  blocks.addPass(createExpandSoftmaxPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   verifyStage(pm, "tile");

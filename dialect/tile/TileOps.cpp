@@ -36,6 +36,26 @@ void KernelOp::print(OpAsmPrinter &p) {
                                            getResAttrsAttrName());
 }
 
+bool KernelOp::isTable(Value memory) {
+  auto argument = dyn_cast<BlockArgument>(memory);
+  auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
+  auto role = kernel ? kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.role") : StringAttr();
+  return kernel && (!role || role.getValue() == "in");
+}
+
+OpFoldResult KernelOp::getExtent(Value memory, int64_t axis) {
+  auto argument = dyn_cast<BlockArgument>(memory);
+  auto dims = argument ? getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "tile.dims") : ArrayAttr();
+  if (!dims)
+    return {};
+  if (isa<IntegerAttr>(dims[axis]))
+    return dims[axis];
+  for (BlockArgument dim : getArguments())
+    if (getArgAttr(dim.getArgNumber(), "tile.dim") == dims[axis])
+      return dim;
+  return {};
+}
+
 LogicalResult KernelOp::verify() {
   if (!getFunctionType().getResults().empty())
     return emitOpError("constraint 1: expected no results, but got ") << getFunctionType().getResults().size();

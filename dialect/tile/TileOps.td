@@ -60,6 +60,10 @@ def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
     ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
     ::mlir::Region *getCallableRegion() { return &getBody(); }
+    /// Whether memory is an argument that its kernel does not write, so that a read of it may move.
+    static bool isTable(::mlir::Value memory);
+    /// The extent of an argument along an axis, where it is a number or one dim: that number, or the dim's argument; else null.
+    ::mlir::OpFoldResult getExtent(::mlir::Value memory, int64_t axis);
   }];
 }
 
@@ -354,6 +358,23 @@ def Tile_ZeroUnseenOp : Tile_Op<"zero_unseen", [RecursiveMemoryEffects, AllTypes
     $tile `rows` `(` $first `to` $last `)` `cols` `(` $cols `to` $end `)` (`if` `(` $partial^ `)`)? `seen` $seen (`possible` $possible^)? attr-dict `:` type($tile)
   }];
   let hasVerifier = 1;
+}
+
+def Tile_RandomOp : Tile_Op<"random", [Pure, Elementwise, AllTypesMatch<["seed", "c0", "c1", "c2", "c3"]>]> {
+  let summary = "a random number in [0, 1) that a seed and a counter determine";
+  let description = [{
+    `r = (x >> 8) * 2^-24`, where x is the first word of Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011) under the key `seed` and the counter c0 to c3, of which the low 32
+    bits count: the same on every target. Elementwise on tiles.
+    Constraints: 1. all operands have one type, and the result has their shape.
+
+    ```mlir
+    %r = tile.random %seed, %i, %j, %h, %b : i64 -> f32
+    ```
+    Lowers, by `tegula-expand-random`, to integer arithmetic.
+  }];
+  let arguments = (ins Tile_Index:$seed, Tile_Index:$c0, Tile_Index:$c1, Tile_Index:$c2, Tile_Index:$c3);
+  let results = (outs AnyTypeOf<[AnyFloat, Tile_FloatTile]>:$result);
+  let assemblyFormat = "$seed `,` $c0 `,` $c1 `,` $c2 `,` $c3 attr-dict `:` type($seed) `->` type($result)";
 }
 
 //===-- Math on tiles -----------------------------------------------------------------------------===//

@@ -21,8 +21,13 @@ bool isRightOperand(OpOperand &use) {
   return dot && &use == &dot.getRhsMutable();
 }
 
+/// A loaded tile, with or without the rows of unseen keys, that right operands alone read.
 bool isRightOperand(Value value) {
-  return value.getDefiningOp<LoadOp>() && !value.use_empty() && llvm::all_of(value.getUses(), [](OpOperand &use) { return isRightOperand(use); });
+  Operation *op = value.getDefiningOp();
+  return isa_and_nonnull<LoadOp, ZeroUnseenOp>(op) && !value.use_empty() && llvm::all_of(value.getUses(), [](OpOperand &use) {
+    auto zero = dyn_cast<ZeroUnseenOp>(use.getOwner());
+    return zero ? isRightOperand(zero.getResult()) : isRightOperand(use);
+  });
 }
 
 class Matcher {
@@ -76,7 +81,7 @@ private:
 
   bool checkTiles() {
     auto result = kernel->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<MaskOp, MapOp>(op))
+      if (isa<MaskOp, MapOp, ZeroUnseenOp>(op))
         return checkTypes(op) ? WalkResult::skip() : WalkResult::interrupt();
       return isPart(op) && checkTypes(op) ? WalkResult::advance() : WalkResult::interrupt();
     });
@@ -85,7 +90,7 @@ private:
 
   bool isPart(Operation *op) {
     bool hasTiles = llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>) || llvm::any_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
-    if (!hasTiles || isa<LoadOp, DotOp, OnlineSoftmaxOp, ScaleRowsOp, MergeOp, FinishOp, AnyOp, ForBlocksOp, YieldOp, scf::IfOp, scf::YieldOp, tensor::SplatOp>(op))
+    if (!hasTiles || isa<LoadOp, ZeroUnseenOp, DotOp, OnlineSoftmaxOp, ScaleRowsOp, MergeOp, FinishOp, AnyOp, ForBlocksOp, YieldOp, scf::IfOp, scf::YieldOp, tensor::SplatOp>(op))
       return true;
     if (auto store = dyn_cast<StoreOp>(op); store && !store.getMask())
       return true;

@@ -226,6 +226,7 @@ private:
       inputs.push_back(scores);
     return map(cast<RankedTensorType>(weights.getType()), inputs, key, [&](ValueRange at) {
       Value none = arith::ConstantOp::create(b, loc, b.getFloatAttr(scoreType, 0.0)), s = none;
+      Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, at[0], none);
       if (readsScore) {
         s = at[1];
         if (softmaxScale != 1.0)
@@ -233,7 +234,6 @@ private:
       }
       ValueRange place = at.take_back(2);
       Value factor = inlineRegion(b, op.getWeight(), {s, batch, head, kvHead, place[0], place[1]});
-      Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, at[0], none);
       return arith::SelectOp::create(b, loc, isNone, none, arith::MulFOp::create(b, loc, at[0], factor)).getResult();
     });
   }
@@ -250,10 +250,14 @@ private:
       results.rowMax = scale == 1.0 ? max : arith::MulFOp::create(b, loc, max, splat({blockM}, scale)).getResult();
     if (hasExtra) {
       // One more key, of weight exp(extra) and value 0.
-      Value extra = map(cast<RankedTensorType>(max.getType()), {}, Value(),
-                        [&](ValueRange at) { return inlineRegion(b, op.getExtra(), {batch, head, kvHead, at[0]}); });
-      auto merged = MergeOp::create(b, loc, results.rowMax, sum, acc, extra, splat({blockM}, 1.0), splat({blockM, op.getValueDim()}, 0.0),
-                                    llvm::APFloat(1.0));
+      auto rows = cast<RankedTensorType>(max.getType());
+      bool isUniform = op.getExtra().getArgument(3).use_empty();
+      Value extra = isUniform ? tensor::SplatOp::create(b, loc, inlineRegion(b, op.getExtra(), {batch, head, kvHead, row}), rows).getResult()
+                              : map(rows, {}, Value(), [&](ValueRange at) { return inlineRegion(b, op.getExtra(), {batch, head, kvHead, at[0]}); });
+      Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, extra, splat({blockM}, -std::numeric_limits<double>::infinity()));
+      Value weight = arith::SelectOp::create(b, loc, none, splat({blockM}, 0.0), splat({blockM}, 1.0));
+      auto merged =
+          MergeOp::create(b, loc, results.rowMax, sum, acc, extra, weight, splat({blockM, op.getValueDim()}, 0.0), llvm::APFloat(1.0));
       max = merged.getMax(), sum = merged.getSum(), acc = merged.getAcc(), scale = 1.0;
     }
     if (reads.rowMax) { // the running maximum passes NaN over, the sum does not
@@ -271,8 +275,17 @@ private:
       results.rowSum = state.front();
     results.output = state.back();
     if (op.getReduction() == Reduction::Mean)
-      results.output = FinishOp::create(b, loc, splat({blockM}, 0.0), results.rowSum, results.output, b.getF64FloatAttr(1.0)).getOutput();
+      results.output = map(cast<RankedTensorType>(state.back().getType()), {results.rowSum, state.back()}, zero,
+                           [&](ValueRange at) { return quotient(at[1], at[0]); });
     return results;
+  }
+
+  /// 0 where the divisor is 0. The reciprocal is one for a row.
+  Value quotient(Value x, Value divisor) {
+    Value none = arith::ConstantOp::create(b, loc, b.getFloatAttr(scoreType, 0.0)), one = arith::ConstantOp::create(b, loc, b.getFloatAttr(scoreType, 1.0));
+    Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, divisor, none);
+    Value inverse = arith::DivFOp::create(b, loc, one, arith::SelectOp::create(b, loc, isNone, one, divisor));
+    return arith::SelectOp::create(b, loc, isNone, none, arith::MulFOp::create(b, loc, x, inverse));
   }
 
   void store(Value memory, Region &emit, const Results &results) {

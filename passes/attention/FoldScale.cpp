@@ -1,7 +1,7 @@
 // tegula-fold-scale: a constant factor of scores -> the scale of their online softmax.
 //
 // In: `online_softmax(c * s)` with c a finite constant above 0. Out: `online_softmax(s) scale c`. The one idea: exp(c s - max c s) is
-// exp(c (s - max s)), so the factor meets the one that the exponential needs anyway; a running max is then in other units, which only tile.finish may read.
+// exp(c (s - max s)), so the factor meets the one that the exponential needs anyway; a running max is then in other units, which tile.finish takes, and any other reader multiplied.
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,16 +33,26 @@ struct CarriedMax {
     return isNext && matchPattern(loop.getInits()[index], m_NegInfFloat()) ? std::optional(CarriedMax{loop, index}) : std::nullopt;
   }
 
-  /// The ops that read the max behind the loop; none where one of them needs it in natural units.
-  SmallVector<FinishOp> readers() {
-    SmallVector<FinishOp> ops;
+  /// Keeps what reads the max behind the loop in natural units.
+  void rescaleReaders(double factor) {
+    SmallVector<OpOperand *> others;
     for (OpOperand &use : loop.getResult(index).getUses()) {
       auto finish = dyn_cast<FinishOp>(use.getOwner());
-      if (!finish || &use != &finish.getMaxMutable())
-        return {};
-      ops.push_back(finish);
+      if (finish && &use == &finish.getMaxMutable())
+        finish.setScale(APFloat(finish.getScale().convertToDouble() * factor));
+      else
+        others.push_back(&use);
     }
-    return ops;
+    if (others.empty())
+      return;
+    OpBuilder b(loop->getContext());
+    b.setInsertionPointAfter(loop);
+    auto type = cast<RankedTensorType>(loop.getResult(index).getType());
+    auto splat = DenseElementsAttr::get(type, FloatAttr::get(type.getElementType(), factor).getValue());
+    Value scale = arith::ConstantOp::create(b, loop.getLoc(), splat);
+    Value natural = arith::MulFOp::create(b, loop.getLoc(), loop.getResult(index), scale);
+    for (OpOperand *use : others)
+      use->set(natural);
   }
 };
 
@@ -65,13 +75,8 @@ struct FoldScalePass : tegula::impl::FoldScalePassBase<FoldScalePass> {
       std::optional<CarriedMax> carried = CarriedMax::of(softmax);
       if (!(factor > 0) || !std::isfinite(factor) || !carried)
         return;
-      SmallVector<FinishOp> readers = carried->readers();
-      if (readers.empty())
-        return;
-      auto scaled = [&](APFloat scale) { return APFloat(scale.convertToDouble() * factor); };
-      softmax.setScale(scaled(softmax.getScale()));
-      for (FinishOp finish : readers)
-        finish.setScale(scaled(finish.getScale()));
+      softmax.setScale(APFloat(softmax.getScale().convertToDouble() * factor));
+      carried->rescaleReaders(factor);
       if (select)
         select.getTrueValueMutable().assign(plain);
       else

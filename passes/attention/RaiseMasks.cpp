@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -27,7 +28,7 @@ enum class Axis { Row, Column, Zero };
 using Place = SmallVector<Axis, 2>;
 
 bool isElementwise(Operation *op) {
-  return op && op->hasTrait<OpTrait::Elementwise>() && isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) && op->getNumResults() == 1;
+  return op && op->hasTrait<OpTrait::Elementwise>() && isa<arith::ArithDialect, math::MathDialect, TileDialect>(op->getDialect()) && op->getNumResults() == 1;
 }
 
 /// The place of a broadcast's operand, for the place of its result.
@@ -53,14 +54,6 @@ enum class Kind {
   Other,   ///< other tiles
 };
 
-/// Memory that the kernel does not write, so that a read of it may move.
-bool isTable(Value memory) {
-  auto argument = dyn_cast<BlockArgument>(memory);
-  auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
-  auto role = kernel ? kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.role") : StringAttr();
-  return kernel && (!role || role.getValue() == "in");
-}
-
 class Kinds {
 public:
   Kind of(Value value) {
@@ -79,7 +72,7 @@ private:
       return !isa<arith::ConstantOp>(op) || isa<SplatElementsAttr>(cast<arith::ConstantOp>(op).getValue()) ? Kind::Uniform : Kind::Other;
     if (isa<IotaOp>(op))
       return Kind::Indexed;
-    if (auto gather = dyn_cast<GatherOp>(op); gather && (gather.getMask() || !isTable(gather.getMemory())))
+    if (auto gather = dyn_cast<GatherOp>(op); gather && (gather.getMask() || !KernelOp::isTable(gather.getMemory())))
       return Kind::Other;
     if (!isElementwise(op) && !isa<BroadcastOp, TransposeOp, GatherOp>(op))
       return Kind::Other;
@@ -132,31 +125,79 @@ std::optional<IndexSum> matchIndexSum(Value value, const Place &place) {
   return std::nullopt;
 }
 
-/// The op's only index-free tile operand is `input` (null in a mask); everything else becomes scalar code.
+/// Where the first element of a tile stands. Null: not known.
+struct Origin {
+  Value row, column;
+};
+
+/// Finds where a tile of scores stands, or what elementwise code makes of it, from where the operands of its product were loaded.
+class Origins {
+public:
+  std::optional<Origin> of(Value value) {
+    auto [it, isNew] = known.try_emplace(value, std::nullopt);
+    if (!isNew)
+      return it->second;
+    std::optional<Origin> origin = compute(value.getDefiningOp());
+    return known[value] = origin;
+  }
+
+private:
+  static Value firstIndex(Value tile) {
+    auto load = tile.getDefiningOp<LoadOp>();
+    return load ? load.getIndices()[load.getAxes().front()] : Value();
+  }
+
+  std::optional<Origin> compute(Operation *op) {
+    if (auto dot = dyn_cast_or_null<DotOp>(op)) {
+      Value row = firstIndex(dot.getLhs()), column = firstIndex(dot.getRhs());
+      return dot.getTransposeB() && row && column ? std::optional(Origin{row, column}) : std::nullopt;
+    }
+    if (auto softmax = dyn_cast_or_null<OnlineSoftmaxOp>(op))
+      return of(softmax.getScores());
+    if (!isElementwise(op))
+      return std::nullopt;
+    for (Value operand : op->getOperands())
+      if (std::optional<Origin> origin = of(operand))
+        return origin;
+    return std::nullopt;
+  }
+
+  DenseMap<Value, std::optional<Origin>> known;
+};
+
+/// Reads tile code at one element, as scalar code in the region of one op.
 class Raiser {
 public:
-  Raiser(Kinds &kinds, Operation *root) : kinds(kinds), b(root), loc(root->getLoc()) {}
+  /// The new op stands ahead of `root`. Without an `origin`, the first sum of a scalar and lanes on an axis is that axis' index.
+  Raiser(Kinds &kinds, Operation *root, std::optional<Origin> origin) : kinds(kinds), b(root), loc(root->getLoc()), isPlaced(origin) {
+    if (origin)
+      bases[0] = origin->row, bases[1] = origin->column;
+  }
 
-  /// The tile in place of the i1 tile `value`; null where it is nothing to raise.
+  /// The tile in place of the i1 tile `value`.
   Value mask(Value value) {
     findBases(value, {Axis::Row, Axis::Column});
-    auto mask = MaskOp::create(b, loc, cast<RankedTensorType>(value.getType()), rowBase(), columnBase());
+    auto mask = MaskOp::create(b, loc, cast<RankedTensorType>(value.getType()), wideBase(0), wideBase(1));
     fill(mask.getBody(), value, {});
     return mask;
   }
 
-  /// The tile in place of `value`, a function of indices and of the tile `scores`.
-  Value score(Value value, Value scores) {
-    findBases(value, {Axis::Row, Axis::Column});
-    auto map = MapOp::create(b, loc, cast<RankedTensorType>(value.getType()), scores, rowBase(), columnBase());
-    fill(map.getBody(), value, scores);
+  /// The tile in place of `value`, a function of indices and of the tiles `inputs`.
+  Value map(Value value, ValueRange inputs) {
+    auto type = cast<RankedTensorType>(value.getType());
+    findBases(value, wholePlace(type));
+    Value rows = wideBase(0), columns = type.getRank() == 2 ? wideBase(1) : Value();
+    auto map = MapOp::create(b, loc, type, inputs, rows, columns);
+    fill(map.getBody(), value, inputs);
     return map;
   }
 
 private:
+  static Place wholePlace(RankedTensorType type) { return Place(ArrayRef<Axis>{Axis::Row, Axis::Column}.take_front(type.getRank())); }
+
   /// Takes the first sum of a scalar and lanes on each axis as that axis' index.
   void findBases(Value value, const Place &place) {
-    if (kinds.of(value) == Kind::Uniform || !seen.insert(value).second)
+    if (isPlaced || kinds.of(value) == Kind::Uniform || !seen.insert(value).second)
       return;
     if (std::optional<IndexSum> sum = matchIndexSum(value, place)) {
       Value &base = sum->axis == Axis::Row ? bases[0] : bases[1];
@@ -177,27 +218,25 @@ private:
           findBases(operand, place);
   }
 
-  Value wide(Value base) {
+  Value wideBase(unsigned axis) {
+    Value &base = bases[axis];
+    if (base && matchPattern(base, m_Zero()))
+      base = {};
     if (!base)
-      return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
-    return base.getType().isInteger(64) ? base : arith::ExtSIOp::create(b, loc, b.getI64Type(), base).getResult();
+      return wideBases[axis] = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
+    return wideBases[axis] = base.getType().isInteger(64) ? base : arith::ExtSIOp::create(b, loc, b.getI64Type(), base).getResult();
   }
-  Value rowBase() { return wideBases[0] = wide(bases[0]); }
-  Value columnBase() { return wideBases[1] = wide(bases[1]); }
 
-  void fill(Region &region, Value value, Value scores) {
-    Type i64 = b.getI64Type();
-    SmallVector<Type> types;
-    if (scores)
-      types.push_back(cast<RankedTensorType>(scores.getType()).getElementType());
-    types.append({i64, i64});
+  void fill(Region &region, Value value, ValueRange inputs) {
+    auto type = cast<RankedTensorType>(value.getType());
+    SmallVector<Type> types = llvm::map_to_vector(inputs, [](Value input) { return getElementTypeOrSelf(input); });
+    types.append(type.getRank(), b.getI64Type());
     Block *body = b.createBlock(&region, {}, types, SmallVector<Location>(types.size(), loc));
-    indices[0] = body->getArgument(types.size() - 2);
-    indices[1] = body->getArgument(types.size() - 1);
-    if (scores)
-      emitted[{scores, 0}] = body->getArgument(0);
-    this->scores = scores;
-    YieldOp::create(b, loc, ValueRange{emit(value, {Axis::Row, Axis::Column})});
+    for (auto [input, argument] : llvm::zip(inputs, body->getArguments()))
+      elements[input] = argument;
+    for (auto [axis, argument] : llvm::enumerate(body->getArguments().take_back(type.getRank())))
+      indices[axis] = argument;
+    YieldOp::create(b, loc, ValueRange{emit(value, wholePlace(type))});
   }
 
   static unsigned key(const Place &place) {
@@ -209,8 +248,8 @@ private:
 
   /// The element of `value` at `place`, as scalar code.
   Value emit(Value value, const Place &place) {
-    if (value == scores)
-      return emitted.lookup({scores, 0});
+    if (Value element = elements.lookup(value))
+      return element;
     auto [it, isNew] = emitted.try_emplace({value, key(place)}, Value());
     if (!isNew)
       return it->second;
@@ -224,10 +263,12 @@ private:
     if (std::optional<IndexSum> sum = matchIndexSum(value, place))
       if (unsigned axis = sum->axis == Axis::Row ? 0 : 1; sum->base == bases[axis])
         return narrow(indices[axis], type, op->getLoc());
+    if (std::optional<Axis> axis = laneAxis(value, place); axis && *axis != Axis::Zero && !bases[*axis == Axis::Row ? 0 : 1])
+      return narrow(indices[*axis == Axis::Row ? 0 : 1], type, op->getLoc());
     if (auto constant = dyn_cast<arith::ConstantOp>(op))
       return arith::ConstantOp::create(b, op->getLoc(), cast<TypedAttr>(cast<SplatElementsAttr>(constant.getValue()).getSplatValue<Attribute>()));
     if (auto splat = dyn_cast<tensor::SplatOp>(op))
-      return splat.getInput();
+      return sink(splat.getInput());
     if (isa<IotaOp>(op)) {
       if (place[0] == Axis::Zero)
         return arith::ConstantOp::create(b, op->getLoc(), b.getIntegerAttr(type, 0));
@@ -241,11 +282,33 @@ private:
       return emit(transpose.getTile(), operandPlace(transpose, place));
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(isa<RankedTensorType>(operand.getType()) ? emit(operand, place) : operand);
+      operands.push_back(isa<RankedTensorType>(operand.getType()) ? emit(operand, place) : sink(operand));
     if (isa<GatherOp>(op))
       return LookupOp::create(b, op->getLoc(), operands[0], ValueRange(operands).drop_front());
     OperationState state(op->getLoc(), op->getName(), operands, {type}, op->getAttrs());
     return b.create(state)->getResult(0);
+  }
+
+  /// A scalar that only element code reads is a part of it.
+  Value sink(Value scalar) {
+    Operation *op = scalar.getDefiningOp();
+    if (!op || !isElementCode(op))
+      return scalar;
+    Value &sunk = emitted[{scalar, 0}];
+    if (sunk)
+      return sunk;
+    IRMapping map;
+    for (Value operand : op->getOperands())
+      map.map(operand, sink(operand));
+    return emitted[{scalar, 0}] = b.clone(*op, map)->getResult(0);
+  }
+
+  static bool isElementCode(Operation *op) {
+    auto lookup = dyn_cast<LookupOp>(op);
+    if (op->getNumRegions() != 0 || op->getNumResults() != 1 || isa<RankedTensorType>(op->getResult(0).getType()) || op->hasTrait<OpTrait::ConstantLike>() ||
+        !(isMemoryEffectFree(op) || (lookup && KernelOp::isTable(lookup.getTable()))))
+      return false;
+    return llvm::all_of(op->getUsers(), [](Operation *user) { return isa<tensor::SplatOp, GatherOp>(user) || isElementCode(user); });
   }
 
   Value narrow(Value index, Type type, Location at) {
@@ -255,8 +318,10 @@ private:
   Kinds &kinds;
   OpBuilder b;
   Location loc;
-  Value bases[2], wideBases[2], indices[2], scores;
+  bool isPlaced;
+  Value bases[2], wideBases[2], indices[2];
   DenseSet<Value> seen;
+  DenseMap<Value, Value> elements; ///< of inputs
   DenseMap<std::pair<Value, unsigned>, Value> emitted;
 };
 
@@ -309,9 +374,65 @@ private:
   bool usesIndices = false;
 };
 
+/// The tiles of which an elementwise tree is a function besides indices, and of which the whole tree is one function of an element.
+class WholeTree {
+public:
+  explicit WholeTree(Kinds &kinds) : kinds(kinds) {}
+
+  SmallVector<Value> inputsOf(Value root) {
+    visit(root);
+    return inputs.takeVector();
+  }
+
+  /// Whether there is a tree above its inputs. A masked tile is an input: what is visible stays apart from what an element is.
+  static bool isInner(Value value) {
+    auto select = value.getDefiningOp<arith::SelectOp>();
+    return isElementwise(value.getDefiningOp()) && !(select && select.getCondition().getDefiningOp<MaskOp>());
+  }
+
+private:
+  void visit(Value value) {
+    if (!isa<RankedTensorType>(value.getType()) || kinds.of(value) != Kind::Other)
+      return;
+    if (auto rows = value.getDefiningOp<BroadcastOp>(); rows && rows.getAxes() == ArrayRef<int64_t>{0} && isMatrix(value) && !isMatrix(rows.getTile()) &&
+                                                        rows.getTile().getType().getDimSize(0) == rows.getType().getDimSize(0))
+      return visit(rows.getTile());
+    if (!isInner(value)) {
+      inputs.insert(value);
+      return;
+    }
+    for (Value operand : value.getDefiningOp()->getOperands())
+      visit(operand);
+  }
+
+  Kinds &kinds;
+  llvm::SetVector<Value> inputs;
+};
+
+/// A product with a finite constant above 0, which tegula-fold-scale takes into the softmax.
+bool isScaledProduct(Value scores) {
+  auto product = scores.getDefiningOp<arith::MulFOp>();
+  if (!product)
+    return false;
+  for (auto [dot, factor] : {std::pair(product.getLhs(), product.getRhs()), std::pair(product.getRhs(), product.getLhs())}) {
+    SplatElementsAttr splat;
+    if (dot.getDefiningOp<DotOp>() && matchPattern(factor, m_Constant(&splat))) {
+      APFloat value = splat.getSplatValue<APFloat>();
+      return value.isFinite() && !value.isNegative() && !value.isZero();
+    }
+  }
+  return false;
+}
+
+/// Below the rounding or widening that a store or a product asks for.
+Value unconverted(Value tile) {
+  Operation *op = tile.getDefiningOp();
+  return isa_and_nonnull<arith::TruncFOp, arith::ExtFOp, arith::ExtUIOp>(op) ? op->getOperand(0) : tile;
+}
+
 struct RaiseMasksPass : tegula::impl::RaiseMasksPassBase<RaiseMasksPass> {
   void runOnOperation() override {
-    Kinds kinds;
+    joinHidden();
     SmallVector<Operation *> ops;
     getOperation()->walk([&](Operation *op) {
       if (!op->getParentOfType<MaskOp>() && !op->getParentOfType<MapOp>() && isElementwise(op) && isMatrix(op->getResult(0)))
@@ -321,35 +442,137 @@ struct RaiseMasksPass : tegula::impl::RaiseMasksPassBase<RaiseMasksPass> {
       if (auto select = dyn_cast<arith::SelectOp>(op); select && isMatrix(select.getCondition()) &&
                                                        kinds.of(select.getCondition()) == Kind::Indexed && kinds.of(select.getTrueValue()) == Kind::Other &&
                                                        kinds.of(select.getFalseValue()) == Kind::Uniform) {
-        select.getConditionMutable().assign(Raiser(kinds, op).mask(select.getCondition()));
+        Raiser raiser(kinds, op, origins.of(select.getTrueValue()));
+        select.getConditionMutable().assign(raiser.mask(select.getCondition()));
         ++masks;
       }
+    raiseAttention();
     // Roots first, so that each tree is raised whole.
     for (Operation *op : llvm::reverse(ops)) {
       auto type = cast<RankedTensorType>(op->getResult(0).getType());
       if (op->use_empty() || !isa<FloatType>(type.getElementType()) || kinds.of(op->getResult(0)) != Kind::Other)
         continue;
       Value input = ScoreTree(kinds).inputOf(op);
-      if (!input || input.getType() != type)
-        continue;
-      op->getResult(0).replaceAllUsesWith(Raiser(kinds, op).score(op->getResult(0), input));
-      ++scores;
+      if (input && input.getType() == type)
+        raise(op->getResult(0), {input}, std::nullopt);
     }
     eraseDead();
   }
 
 private:
-  /// The tile code that regions now stand for.
+  /// Scores or weights that their mask hides, and the bound of the keys again where they are read, are hidden once, and weights before they are rounded.
+  void joinHidden() {
+    SmallVector<arith::SelectOp> zeros, infinities;
+    getOperation()->walk([&](arith::SelectOp select) {
+      if (!isMatrix(select.getCondition()) || kinds.of(select.getCondition()) != Kind::Indexed)
+        return;
+      if (matchPattern(select.getFalseValue(), m_AnyZeroFloat()))
+        zeros.push_back(select);
+      else if (matchPattern(select.getFalseValue(), m_NegInfFloat()))
+        infinities.push_back(select);
+    });
+    for (ArrayRef<arith::SelectOp> selects : {zeros, infinities}) {
+      HiddenTiles hidden;
+      for (arith::SelectOp select : selects)
+        if (Value joined = hide(select.getTrueValue(), select, hidden); joined != select)
+          select.replaceAllUsesWith(joined);
+    }
+  }
+
+  /// A tile and a condition -> the tile where the condition holds.
+  using HiddenTiles = DenseMap<std::pair<Value, Value>, Value>;
+
+  /// `tile` where the condition of `outer` holds, else its constant: the condition meets the one that this constant in `tile` comes from.
+  Value hide(Value tile, arith::SelectOp outer, HiddenTiles &hidden) {
+    Value condition = outer.getCondition();
+    if (Value known = hidden.lookup({tile, condition}); known && known.getParentBlock() == outer->getBlock())
+      return known;
+    OpBuilder b(outer);
+    Location loc = outer.getLoc();
+    Operation *op = tile.getDefiningOp();
+    auto select = dyn_cast_or_null<arith::SelectOp>(op);
+    Value result;
+    bool isZero = matchPattern(outer.getFalseValue(), m_AnyZeroFloat());
+    auto isHidden = [&](Value value) { return isZero ? matchPattern(value, m_AnyZeroFloat()) : matchPattern(value, m_NegInfFloat()); };
+    if (auto round = dyn_cast_or_null<arith::TruncFOp>(op); round && isZero) {
+      result = arith::TruncFOp::create(b, loc, tile.getType(), hide(round.getIn(), outer, hidden));
+    } else if (select && kinds.of(select.getCondition()) == Kind::Indexed && isHidden(select.getFalseValue())) {
+      Value both = arith::AndIOp::create(b, loc, select.getCondition(), condition);
+      result = arith::SelectOp::create(b, loc, both, select.getTrueValue(), select.getFalseValue());
+    } else if (Value weights = isZero ? weightsOf(select) : Value()) { // weights == 0 ? 0 : weights * factor
+      IRMapping map;
+      map.map(weights, hide(weights, outer, hidden));
+      for (Operation *part : {select.getCondition().getDefiningOp(), select.getFalseValue().getDefiningOp(), op})
+        result = b.clone(*part, map)->getResult(0);
+    } else if (tile == outer.getTrueValue()) {
+      result = outer;
+    } else {
+      Value none = arith::ConstantOp::create(b, loc, b.getZeroAttr(tile.getType()));
+      result = arith::SelectOp::create(b, loc, condition, tile, none);
+    }
+    return hidden[{tile, condition}] = result;
+  }
+
+  /// The weights in `weights == 0 ? 0 : weights * factor`; else null.
+  static Value weightsOf(arith::SelectOp select) {
+    auto isNone = select ? select.getCondition().getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
+    auto product = select ? select.getFalseValue().getDefiningOp<arith::MulFOp>() : arith::MulFOp();
+    bool isWeighted = isNone && product && isNone.getPredicate() == arith::CmpFPredicate::OEQ && matchPattern(isNone.getRhs(), m_AnyZeroFloat()) &&
+                      matchPattern(select.getTrueValue(), m_AnyZeroFloat()) && product.getLhs() == isNone.getLhs();
+    return isWeighted ? isNone.getLhs() : Value();
+  }
+
+  /// In a loop over products of loaded tiles: scores, weights, and what is stored of the result are functions of an element, with indices or without.
+  void raiseAttention() {
+    SmallVector<std::pair<Value, Origin>> roots;
+    SmallVector<StoreOp> stores;
+    auto add = [&](Value tile) {
+      if (std::optional<Origin> origin = origins.of(tile))
+        roots.push_back({tile, *origin});
+    };
+    getOperation()->walk([&](Operation *op) {
+      if (auto select = dyn_cast<arith::SelectOp>(op); select && select.getCondition().getDefiningOp<MaskOp>()) {
+        bool isFolded = llvm::any_of(select->getUsers(), llvm::IsaPred<OnlineSoftmaxOp>) && isScaledProduct(select.getTrueValue());
+        if (!isFolded)
+          add(select.getTrueValue());
+      } else if (auto dot = dyn_cast<DotOp>(op); dot && dot.getAcc()) {
+        add(unconverted(dot.getLhs()));
+      } else if (auto store = dyn_cast<StoreOp>(op)) {
+        stores.push_back(store);
+      }
+    });
+    if (roots.empty())
+      return;
+    for (StoreOp store : stores) {
+      ArrayRef<int64_t> axes = store.getAxes();
+      if (axes.size() <= 2)
+        roots.push_back({unconverted(store.getTile()), Origin{store.getIndices()[axes.front()], store.getIndices()[axes.back()]}});
+    }
+    for (auto [tile, origin] : roots)
+      if (WholeTree::isInner(tile) && kinds.of(tile) == Kind::Other)
+        raise(tile, WholeTree(kinds).inputsOf(tile), origin);
+  }
+
+  void raise(Value tile, ValueRange inputs, std::optional<Origin> origin) {
+    Raiser raiser(kinds, tile.getDefiningOp(), origin);
+    tile.replaceAllUsesWith(raiser.map(tile, inputs));
+    ++scores;
+  }
+
+  /// The code that regions now stand for.
   void eraseDead() {
     SmallVector<Operation *> ops; // what an op holds comes after it, and goes before it
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()))
+      if (op->getNumResults() == 1)
         ops.push_back(op);
     });
     for (Operation *op : llvm::reverse(ops))
       if (isOpTriviallyDead(op))
         op->erase();
   }
+
+  Kinds kinds;
+  Origins origins;
 };
 
 } // namespace

@@ -92,8 +92,18 @@ Interval BoxEvaluator::computeInterval(Operation *op) {
     return result;
   }
   std::optional<IndexRange> divisor = ranges.of(op->getOperand(1));
-  if (isa<arith::FloorDivSIOp>(op) && divisor && divisor->low > 0 && y.isOneValue())
+  if (!divisor || divisor->low <= 0)
+    return {};
+  // However a quotient is rounded, it does not fall where the dividend rises.
+  if (isa<arith::FloorDivSIOp>(op) && y.isOneValue())
     return {make<arith::FloorDivSIOp>(x.low, y.low), make<arith::FloorDivSIOp>(x.high, y.low)};
+  if (isa<arith::DivSIOp>(op) && y.isOneValue())
+    return {make<arith::DivSIOp>(x.low, y.low), make<arith::DivSIOp>(x.high, y.low)};
+  if (isa<arith::CeilDivSIOp>(op) && y.isOneValue())
+    return {make<arith::CeilDivSIOp>(x.low, y.low), make<arith::CeilDivSIOp>(x.high, y.low)};
+  std::optional<IndexRange> dividend = ranges.of(op->getOperand(0));
+  if (isa<arith::RemSIOp>(op) && dividend && dividend->low >= 0)
+    return {constant(0), make<arith::MinSIOp>(x.high, make<arith::SubIOp>(y.high, constant(1)))};
   return {};
 }
 

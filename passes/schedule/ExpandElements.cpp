@@ -1,4 +1,4 @@
-// tile.mask and tile.map to elementwise code on tiles.
+// tile.mask, tile.map and tile.zero_unseen to code on tiles.
 //
 // The one idea: a region's value is one for all elements until an index or an element meets it; from there on the same op works on a tile.
 #include "passes/schedule/ExpandElements.h"
@@ -78,13 +78,42 @@ private:
 
 } // namespace
 
+/// Values of keys that some row sees, else 0: the pairs that are seen, for the rows of the product that reads the values.
+static LogicalResult expandUnseen(tile::ZeroUnseenOp op) {
+  auto product = cast<tile::DotOp>(*op->getUsers().begin());
+  auto pairs = RankedTensorType::get({product.getLhs().getType().getDimSize(0), op.getTile().getType().getDimSize(0)}, IntegerType::get(op.getContext(), 1));
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Expander expander(op, pairs);
+  Value rows = expander.indices(op.getFirst(), 0);
+  expander.map(op.getSeen().getArgument(0), rows);
+  expander.map(op.getSeen().getArgument(1), expander.indices(op.getCols(), 1));
+  Value seen = expander.expand(op.getSeen());
+  if (!seen)
+    return failure();
+  Value last = tensor::SplatOp::create(b, loc, op.getLast(), rows.getType());
+  Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, rows, last);
+  Value keys = tile::ReduceOp::create(b, loc, tile::ReduceKind::Or, arith::AndIOp::create(b, loc, seen, exists), 0);
+  auto type = op.getTile().getType();
+  Value kept = tile::BroadcastOp::create(b, loc, type.clone(b.getI1Type()), keys, b.getDenseI64ArrayAttr({0}));
+  Value zeros = arith::ConstantOp::create(b, loc, b.getZeroAttr(type));
+  op.replaceAllUsesWith(arith::SelectOp::create(b, loc, kept, op.getTile(), zeros).getResult());
+  op.erase();
+  return success();
+}
+
 LogicalResult tegula::expandElements(tile::KernelOp kernel) {
   SmallVector<Operation *> ops;
   kernel->walk([&](Operation *op) {
-    if (isa<tile::MaskOp, tile::MapOp>(op))
+    if (isa<tile::MaskOp, tile::MapOp, tile::ZeroUnseenOp>(op))
       ops.push_back(op);
   });
   for (Operation *op : ops) {
+    if (auto unseen = dyn_cast<tile::ZeroUnseenOp>(op)) {
+      if (failed(expandUnseen(unseen)))
+        return failure();
+      continue;
+    }
     Region &body = op->getRegion(0);
     auto result = cast<RankedTensorType>(op->getResult(0).getType());
     Expander expander(op, result);

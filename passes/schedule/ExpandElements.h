@@ -5,7 +5,7 @@
 
 namespace tegula {
 
-/// Replaces each `tile.mask` and `tile.map` of a kernel by elementwise code on tiles of indices. Reports a region that is more than scalar code of an element.
+/// Replaces each `tile.mask`, `tile.map` and `tile.zero_unseen` of a kernel by code on tiles of indices. Reports a region that is more than scalar code of an element.
 mlir::LogicalResult expandElements(tile::KernelOp kernel);
 
 } // namespace tegula

@@ -13,11 +13,10 @@ tile.kernel @extra(%q: !q, %sink: !heads, %o: !q, %l: !rows, %N: i64) {
   // CHECK: tile.online_softmax {{.*}} scale 2.500000e-01 threshold 8
   // CHECK: %[[C:.*]] = arith.constant dense<2.500000e-01> : tensor<64xf32>
   // CHECK-NEXT: %[[MAX:.*]] = arith.mulf %[[S]]#0, %[[C]]
-  // CHECK-NEXT: %[[X:.*]] = tile.map rows(%{{.*}}) {
-  // CHECK-NEXT: ^bb0(%{{.*}}: i64):
   // CHECK-NEXT: %[[SINK:.*]] = tile.lookup %{{.*}}[%{{.*}}#1]
-  // CHECK-NEXT: tile.yield %[[SINK]]
-  // CHECK: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : tensor<64xf32>
+  // CHECK-NEXT: %[[X:.*]] = tensor.splat %[[SINK]] : tensor<64xf32>
+  // CHECK: %[[NONE:.*]] = arith.cmpf oeq, %[[X]]
+  // CHECK: %[[ONE:.*]] = arith.select %[[NONE]]
   // CHECK: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : tensor<64x64xf32>
   // CHECK: %[[M:.*]], %[[L:.*]], %[[U:.*]] = tile.merge(%[[MAX]], %[[S]]#1, %[[S]]#2), (%[[X]], %[[ONE]], %[[ZERO]]) scale 1.000000e+00
   // CHECK-NEXT: %[[O:.*]], %[[LSE:.*]] = tile.finish %[[M]], %[[L]], %[[U]] scale 1.000000e+00
@@ -40,9 +39,9 @@ tile.kernel @weighted(%q: !q, %o: !q, %N: i64) {
   // CHECK: %[[P:.*]], %{{.*}}, %{{.*}}, %{{.*}} = tile.online_softmax
   // CHECK: %[[W:.*]] = tile.map %[[P]], %[[S]] rows(%{{.*}}) cols(%{{.*}}) {
   // CHECK-NEXT: ^bb0(%[[ONE:.*]]: f32, %[[RAW:.*]]: f32, %{{.*}}: i64, %{{.*}}: i64):
-  // CHECK-DAG: %[[NONE:.*]] = arith.constant 0.000000e+00
-  // CHECK-DAG: %[[NATURAL:.*]] = arith.mulf %[[RAW]], %{{.*}}
+  // CHECK: %[[NONE:.*]] = arith.constant 0.000000e+00
   // CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[ONE]], %[[NONE]]
+  // CHECK: %[[NATURAL:.*]] = arith.mulf %[[RAW]], %{{.*}}
   // CHECK: %[[PRODUCT:.*]] = arith.mulf %[[ONE]], %[[NATURAL]]
   // CHECK: arith.select %[[EMPTY]], %[[NONE]], %[[PRODUCT]]
   // CHECK: arith.truncf %[[W]]
@@ -83,8 +82,13 @@ tile.kernel @averaged(%q: !q, %o: !q, %N: i64) {
   // CHECK: %[[W:.*]] = arith.select
   // CHECK-NEXT: %[[BLOCK:.*]] = tile.reduce add %[[W]]
   // CHECK-NEXT: arith.addf %[[SUM]], %[[BLOCK]]
-  // CHECK: %[[ANY:.*]] = arith.constant dense<0.000000e+00> : tensor<64xf32>
-  // CHECK-NEXT: tile.finish %[[ANY]], %[[S]]#0, %[[S]]#1 scale 1.000000e+00
+  // CHECK: tile.map %[[S]]#0, %[[S]]#1 rows(%{{.*}}) cols(%{{.*}}) {
+  // CHECK-NEXT: ^bb0(%[[TOTAL:.*]]: f32, %[[ACC:.*]]: f32, %{{.*}}: i64, %{{.*}}: i64):
+  // CHECK: %[[EMPTY:.*]] = arith.cmpf oeq, %[[TOTAL]]
+  // CHECK: %[[SAFE:.*]] = arith.select %[[EMPTY]], %{{.*}}, %[[TOTAL]]
+  // CHECK: %[[INVERSE:.*]] = arith.divf %{{.*}}, %[[SAFE]]
+  // CHECK: %[[QUOTIENT:.*]] = arith.mulf %[[ACC]], %[[INVERSE]]
+  // CHECK: arith.select %[[EMPTY]], %{{.*}}, %[[QUOTIENT]]
   tile.attention ins(%q, %q, %q : !q, !q, !q) dims(%N, %N, %N, %N, %N) reduction(mean)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 0.25 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }

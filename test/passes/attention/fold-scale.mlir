@@ -28,7 +28,7 @@ tile.kernel @folded(%x: memref<?x?xf32>, %keep: tensor<64x16xi1>, %v: tensor<16x
 
 // -----
 
-// A negative factor, and a max that is stored, keep the multiplication.
+// A negative factor keeps the multiplication. A max that is stored is multiplied behind the loop.
 // CHECK-LABEL: tile.kernel @kept
 tile.kernel @kept(%x: memref<?x?xf32>, %v: tensor<16x8xf32>, %N: i64) {
   %zero = arith.constant 0 : i64
@@ -46,12 +46,15 @@ tile.kernel @kept(%x: memref<?x?xf32>, %v: tensor<16x8xf32>, %N: i64) {
   }
   %q:2 = tile.for_blocks %n = %zero to %N step 16 iter_args(%m = %m0, %l = %l0) -> (tensor<64xf32>, tensor<64xf32>) {
     %s = tile.load %x[%zero, %n] axes [0, 1] : memref<?x?xf32> -> tensor<64x16xf32>
-    // CHECK: arith.mulf
+    // CHECK-NOT: arith.mulf
     %y = arith.mulf %s, %d : tensor<64x16xf32>
-    // CHECK: tile.online_softmax {{.*}} scale 1.0
+    // CHECK: tile.online_softmax {{.*}} scale 1.250000e-01
     %p, %m1, %l1, %a = tile.online_softmax %y, %m, %l scale 1.0 : tensor<64x16xf32>, tensor<64xf32>
     tile.yield %m1, %l1 : tensor<64xf32>, tensor<64xf32>
   }
+  // CHECK: %[[MAX:.*]] = arith.mulf %{{.*}}#0, %{{.*}} : tensor<64xf32>
+  // CHECK: tile.store %{{.*}}#0
+  // CHECK: tile.store %[[MAX]]
   tile.store %r#0, %x[%zero, %zero] axes [0] : tensor<64xf32>, memref<?x?xf32>
   tile.store %q#0, %x[%zero, %zero] axes [0] : tensor<64xf32>, memref<?x?xf32>
   tile.return

@@ -134,3 +134,117 @@ tile.kernel @dead(%S: memref<?xf32>, %m0: i64, %c: i1) {
   }
   tile.return
 }
+
+// -----
+
+// Behind a product of loaded tiles, rows and keys count from where these were loaded, whether an index is read or not; scores, weights and what is stored are one map each.
+!t = memref<?x64xf32, strided<[?, ?]>>
+// CHECK-LABEL: tile.kernel @attention
+// CHECK-SAME: %[[CAP:[^ ]*]]: f32, %[[M0:[^ ]*]]: i64, %[[SHIFT:[^ ]*]]: i64
+tile.kernel @attention(%q: !t, %k: !t, %o: !t, %cap: f32, %m0: i64, %shift: i64, %N: i64 {tile.dim = "N"}) {
+  %zero = arith.constant 0 : i64
+  %u0 = arith.constant dense<0.0> : tensor<64x64xf32>
+  %none = arith.constant dense<0.0> : tensor<64x16xf32>
+  %Q = tile.load %q[%m0, %zero] axes [0, 1] : !t -> tensor<64x64xf32>
+  // CHECK: tile.for_blocks %[[N0:[^ ]*]] =
+  %u = tile.for_blocks %n = %zero to %N step 16 iter_args(%acc = %u0) -> (tensor<64x64xf32>) {
+    %K = tile.load %k[%n, %zero] axes [0, 1] : !t -> tensor<16x64xf32>
+    // CHECK: %[[S:.*]] = tile.dot
+    %s = tile.dot %Q, %K transpose_b : tensor<64x64xf32>, tensor<16x64xf32> -> tensor<64x16xf32>
+    // CHECK: %[[X:.*]] = tile.map %[[S]] rows(%[[M0]]) cols(%[[N0]]) {
+    // CHECK-NEXT: ^bb0(%[[E:.*]]: f32, %{{.*}}: i64, %{{.*}}: i64):
+    // CHECK-NEXT: math.tanh %[[E]] : f32
+    // CHECK-NEXT: arith.mulf %[[CAP]], %{{.*}} : f32
+    %c = tensor.splat %cap : tensor<64x16xf32>
+    %tanh = math.tanh %s : tensor<64x16xf32>
+    %capped = arith.mulf %c, %tanh : tensor<64x16xf32>
+    %lane = tile.iota : tensor<16xi32>
+    %wide = arith.extsi %lane : tensor<16xi32> to tensor<16xi64>
+    %first = tensor.splat %n : tensor<16xi64>
+    %j = arith.addi %first, %wide : tensor<16xi64>
+    %end = tensor.splat %shift : tensor<16xi64>
+    %sees = arith.cmpi slt, %j, %end : tensor<16xi64>
+    %keep = tile.broadcast %sees axes [1] : tensor<16xi1> -> tensor<64x16xi1>
+    // CHECK: %[[KEEP:.*]] = tile.mask rows(%[[M0]]) cols(%[[N0]])
+    // CHECK: %[[W:.*]] = arith.select %[[KEEP]], %[[X]]
+    %w = arith.select %keep, %capped, %none : tensor<64x16xi1>, tensor<64x16xf32>
+    // CHECK: %[[P:.*]] = tile.map %[[W]], %[[S]] rows(%[[M0]]) cols(%[[N0]]) {
+    // CHECK-NEXT: ^bb0(%{{.*}}: f32, %[[E:.*]]: f32, %{{.*}}: i64, %{{.*}}: i64):
+    // CHECK: tile.dot %[[P]], %{{.*}} acc
+    %p = arith.mulf %w, %s : tensor<64x16xf32>
+    %next = tile.dot %p, %K acc(%acc : tensor<64x64xf32>) : tensor<64x16xf32>, tensor<16x64xf32> -> tensor<64x64xf32>
+    tile.yield %next : tensor<64x64xf32>
+  }
+  // CHECK: %[[Y:.*]] = tile.map %{{.*}} rows(%[[M0]]) cols(%{{.*}}) {
+  // CHECK: math.exp
+  // CHECK: tile.store %[[Y]]
+  %y = math.exp %u : tensor<64x64xf32>
+  tile.store %y, %o[%m0, %zero] axes [0, 1] : tensor<64x64xf32>, !t
+  tile.return
+}
+
+// -----
+
+// Two conditions that hide one tile are one mask, also where the weights were rounded or weighted in between.
+// CHECK-LABEL: tile.kernel @twice
+tile.kernel @twice(%x: memref<?x?xf32>, %y: memref<?x?xbf16>, %m0: i64, %n0: i64, %N: i64) {
+  // CHECK: %[[X:.*]] = tile.load
+  %s = tile.load %x[%m0, %n0] axes [0, 1] : memref<?x?xf32> -> tensor<8x16xf32>
+  %none = arith.constant dense<0.0> : tensor<8x16xf32>
+  %rounded = arith.constant dense<0.0> : tensor<8x16xbf16>
+  %r = tile.iota : tensor<8xi64>
+  %c = tile.iota : tensor<16xi64>
+  %I = tile.broadcast %r : tensor<8xi64> -> tensor<8x16xi64>
+  %J = tile.broadcast %c axes [1] : tensor<16xi64> -> tensor<8x16xi64>
+  %sees = arith.cmpi sge, %I, %J : tensor<8x16xi64>
+  %end = tensor.splat %N : tensor<8x16xi64>
+  %exists = arith.cmpi slt, %J, %end : tensor<8x16xi64>
+  // CHECK: %[[KEEP:.*]] = tile.mask
+  // CHECK: %[[SEES:.*]] = arith.cmpi sge
+  // CHECK: %[[EXISTS:.*]] = arith.cmpi slt
+  // CHECK: arith.andi %[[SEES]], %[[EXISTS]] : i1
+  // CHECK: %[[W:.*]] = arith.select %[[KEEP]], %[[X]]
+  // CHECK-NOT: tile.mask
+  // CHECK: %[[NONE:.*]] = arith.cmpf oeq, %[[W]]
+  // CHECK: %[[SQUARE:.*]] = arith.mulf %[[W]], %[[X]]
+  // CHECK: %[[U:.*]] = arith.select %[[NONE]], %{{.*}}, %[[SQUARE]]
+  // CHECK: %[[B:.*]] = arith.truncf %[[U]]
+  // CHECK: tile.store %[[B]]
+  %w = arith.select %sees, %s, %none : tensor<8x16xi1>, tensor<8x16xf32>
+  %isNone = arith.cmpf oeq, %w, %none : tensor<8x16xf32>
+  %square = arith.mulf %w, %s : tensor<8x16xf32>
+  %u = arith.select %isNone, %none, %square : tensor<8x16xi1>, tensor<8x16xf32>
+  %b = arith.truncf %u : tensor<8x16xf32> to tensor<8x16xbf16>
+  %z = arith.select %exists, %b, %rounded : tensor<8x16xi1>, tensor<8x16xbf16>
+  tile.store %z, %y[%m0, %n0] axes [0, 1] : tensor<8x16xbf16>, memref<?x?xbf16>
+  tile.return
+}
+
+// -----
+
+// A scalar that only element code reads is a part of it; one that a load reads, too, stays in front.
+// CHECK-LABEL: tile.kernel @scalars
+tile.kernel @scalars(%S: memref<?x?xf32>, %slope: memref<?xf32>, %h: i64, %H: i64, %N: i64) {
+  %one = arith.constant 1 : i64
+  %s = tile.load %S[%one, %one] axes [0, 1] : memref<?x?xf32> -> tensor<8x16xf32>
+  %a = tile.lookup %slope[%h] : memref<?xf32>
+  %b = arith.negf %a : f32
+  %m0 = arith.muli %h, %H : i64
+  %c = tile.iota : tensor<16xi32>
+  %f = arith.sitofp %c : tensor<16xi32> to tensor<16xf32>
+  %J = tile.broadcast %f axes [1] : tensor<16xf32> -> tensor<8x16xf32>
+  %k = tensor.splat %b : tensor<8x16xf32>
+  %g = arith.sitofp %m0 : i64 to f32
+  %l = tensor.splat %g : tensor<8x16xf32>
+  // CHECK: %[[M0:.*]] = arith.muli
+  // CHECK: tile.map
+  // CHECK: arith.sitofp %[[M0]]
+  // CHECK: %[[A:.*]] = tile.lookup
+  // CHECK-NEXT: arith.negf %[[A]]
+  // CHECK: tile.yield
+  %x = arith.mulf %k, %J : tensor<8x16xf32>
+  %y = arith.addf %s, %x : tensor<8x16xf32>
+  %z = arith.mulf %l, %y : tensor<8x16xf32>
+  tile.store %z, %S[%m0, %one] axes [0, 1] : tensor<8x16xf32>, memref<?x?xf32>
+  tile.return
+}

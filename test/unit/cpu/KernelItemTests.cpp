@@ -170,6 +170,42 @@ TEST(KernelItem, AttentionByHand) {
   }
 }
 
+TEST(KernelItem, ValuesThatNoRowSeesMayBeNaN) {
+  std::unique_ptr<CpuKernel> kernel = compileKernel(R"(
+    kernel k(q: f32[M,8], k: f32[N,8], v: f32[N,8], L: i32) -> (o: f32[M,8], l: f32[M]) {
+      grid (m in ceildiv(M, 16))
+      let Q = load q[m*16 :+ 16, :]
+      var st = softmax_state(16, 8)
+      for n in range(0, N, 16) {
+        let J = row(n + iota(16))
+        st = online_softmax(st, dot(Q, transpose(load k[n :+ 16, :])), load v[n :+ 16, :], keep = col(m*16 + iota(16)) >= J && J < L)
+      }
+      store o[m*16 :+ 16, :] = finish(st)   store l[m*16 :+ 16] = lse(st)
+    })",
+                                                    "k");
+  // Of the last block of 16 keys none, one, or some are seen; rows from M on, which would see more, do not exist.
+  for (auto [M, N, L] : {std::tuple(20, 40, 33), {20, 40, 16}, {20, 40, 40}, {17, 32, 32}, {5, 16, 0}}) {
+    HostTensor q(ElementType::f32, {M, 8}), k(ElementType::f32, {N, 8}), v(ElementType::f32, {N, 8}), o(ElementType::f32, {M, 8}), l(ElementType::f32, {M});
+    q.fillRandom(1), k.fillRandom(2), v.fillRandom(3);
+    for (int64_t j = std::min<int64_t>(L, M); j < N; ++j)
+      for (int64_t e = 0; e < 8; ++e)
+        k.set({j, e}, NAN), v.set({j, e}, e % 2 ? NAN : INFINITY);
+    ASSERT_TRUE(run(kernel.get(), {{"q", &q}, {"k", &k}, {"v", &v}, {"o", &o}, {"l", &l}}, {}, {{"L", L}}));
+    double lse;
+    auto row = [&](int64_t i) {
+      auto score = [&](int64_t j) {
+        double dot = 0;
+        for (int64_t d = 0; d < 8; ++d)
+          dot += q.get({i, d}) * k.get({j, d});
+        return dot;
+      };
+      return attend(std::min<int64_t>({i + 1, N, L}), 8, 1.0, score, [&](int64_t j, int64_t e) { return v.get({j, e}); }, lse);
+    };
+    expectTensor(o, 1e-5, [&](const Index &i) { return row(i[0])[i[1]]; });
+    expectTensor(l, 1e-5, [&](const Index &i) { return row(i[0]), lse; });
+  }
+}
+
 TEST(KernelItem, SplitDecodeOverPagesAndItsMerge) {
   const std::vector<lang::Define> sizes = {{"T", "f32"}, {"D", "8"}, {"E", "8"}, {"PS", "4"}, {"R", "2"}, {"BN", "8"}};
   std::unique_ptr<CpuKernel> split = compileKernel(programs(), "decode_split", sizes);

@@ -143,7 +143,11 @@ TEST(Kernel, Names) {
       {"let a = twice(1, 2)", "2:11: `twice` takes 1 argument, but got 2"},
       {"let a = typed(r > 0)",
        "2:17: parameter `a` of `typed` is f32, but got bool"},
-      {"let a = random(1)", "2:11: `random` belongs to an attention item"},
+      {"let a = random(1)", "2:11: `random` needs its argument `c0`"},
+      {"let a = random(1, 2, 3, 4, 0.5)",
+       "2:30: `random` takes integers, but got f32"},
+      {"let a = rowmax(1)",
+       "2:18: `rowmax` takes a softmax state, but got i32 (value 1)"},
   });
   Analysis a("kernel k(q: f32[B,H,M], kk: f32[B,G,N]) -> (y: f32[B]) { grid (h "
              "in H, b in B)\n  store y[b] = kk[b, g, 0] }");
