@@ -38,7 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                          tensor::TensorDialect>();
     context->getDiagEngine().registerHandler([](Diagnostic &) {});
   }
-  llvm::StringRef text(reinterpret_cast<const char *>(data), size);
+  // A string, since MLIR's lexer stops at the zero behind a text.
+  std::string text(reinterpret_cast<const char *>(data), size);
   ParserConfig config(context.get());
   OwningOpRef<ModuleOp> module =
       parseSourceString<ModuleOp>(text, config, "fuzz.mlir");
