@@ -18,3 +18,13 @@
 #include "dialect/tile/TileAttrs.h.inc"
 #define GET_OP_CLASSES
 #include "dialect/tile/TileOps.h.inc"
+
+namespace tegula::tile {
+
+/// Whether an element has room for the mark of `tile.redo`: a float with NaN payloads that no hardware makes, and a width that atomics take.
+inline bool holdsMark(mlir::Type element) {
+  auto type = mlir::dyn_cast<mlir::FloatType>(element);
+  return type && (type.getWidth() == 16 || type.getWidth() == 32);
+}
+
+} // namespace tegula::tile

@@ -485,8 +485,7 @@ LogicalResult RedoOp::verify() {
   bool hasStore = false;
   for (Operation &op : getStores().front().without_terminator()) {
     auto store = dyn_cast<StoreOp>(op);
-    auto element = store ? dyn_cast<FloatType>(store.getTile().getType().getElementType()) : FloatType();
-    if (store ? !element || (element.getWidth() != 16 && element.getWidth() != 32) : !isMemoryEffectFree(&op))
+    if (store ? !holdsMark(store.getTile().getType().getElementType()) : !isMemoryEffectFree(&op))
       return emitOpError("constraint 1: expected stores of 16- or 32-bit floats, and scalar code, but got ") << op.getName();
     hasStore |= store != nullptr;
   }
@@ -495,6 +494,8 @@ LogicalResult RedoOp::verify() {
   auto kernel = dyn_cast<KernelOp>((*this)->getParentOp());
   if (!kernel)
     return emitOpError("constraint 3: expected to stand at the top of a kernel");
+  if (!llvm::hasSingleElement(kernel.getBody().front().getOps<RedoOp>()))
+    return emitOpError("constraint 3: expected to be the only one of its kernel");
   auto program = dyn_cast_or_null<KernelOp>(SymbolTable::lookupNearestSymbolFrom(kernel->getParentOp(), getProgramAttr()));
   if (!program || program.getFunctionType() != kernel.getFunctionType())
     return emitOpError("constraint 2: expected `") << getProgram() << "` to be a tile.kernel of the same type";

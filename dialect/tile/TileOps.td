@@ -609,7 +609,7 @@ def Tile_RedoOp : Tile_Op<"redo", [SingleBlockImplicitTerminator<"YieldOp">, Rec
   let description = [{
     The region holds the stores of the kernel. Where every row of `valid` holds they take place; else nothing is stored, and the rows are computed again by `program`, a
     `tile.kernel` of the same arguments and row blocks beside this one. A mapping may decide for parts of the tile's rows on their own.
-    Constraints: 1. the region holds stores of 16- or 32-bit floats, at least one, and scalar code for their indices. 2. `program` names a `tile.kernel` of the same type. 3. it stands at the top of a kernel.
+    Constraints: 1. the region holds stores of 16- or 32-bit floats, at least one, and scalar code for their indices. 2. `program` names a `tile.kernel` of the same type. 3. it stands at the top of a kernel, which has no other.
 
         tile.redo unless %valid by @again : tensor<128xi1> { tile.store %O, %o[%b, %h, %m0, %zero] axes [2, 3] : ... }
 

@@ -177,8 +177,7 @@ LogicalResult VoteOp::verify() {
 static LogicalResult verifyMarked(Operation *op, MemRefType memory, size_t indices) {
   if (static_cast<int64_t>(indices) != memory.getRank())
     return op->emitOpError("constraint 1: expected ") << memory.getRank() << " indices, but got " << indices;
-  auto element = dyn_cast<FloatType>(memory.getElementType());
-  if (!element || (element.getWidth() != 16 && element.getWidth() != 32))
+  if (!tegula::tile::holdsMark(memory.getElementType()))
     return op->emitOpError("constraint 2: expected floats of 16 or 32 bits, but got ") << memory.getElementType();
   return success();
 }

@@ -311,9 +311,10 @@ class Warp_MarkedElementOp<string mnemonic> : Warp_Op<mnemonic> {
 def Warp_MarkOp : Warp_MarkedElementOp<"mark"> {
   let summary = "marks an element of an output: its rows are to be computed again";
   let description = [{
-    One thread of the warpgroup writes a NaN that no conversion and no arithmetic of the hardware makes; nothing where the element does not exist.
-    Constraints: 1. one index an axis. 2. elements of 16 or 32 bits, floats.
+    One thread of the warpgroup writes a NaN that no conversion and no arithmetic of the hardware makes; nothing where the element does not exist, as in an output that is not
+    wanted. Gives whether it does, so that another output can carry the mark instead. Constraints: 1. one index an axis. 2. elements of 16 or 32 bits, floats.
   }];
+  let results = (outs I1:$exists);
   let assemblyFormat = "$memory `[` $indices `]` attr-dict `:` type($memory)";
 }
 
@@ -328,12 +329,12 @@ def Warp_ClaimOp : Warp_MarkedElementOp<"claim"> {
   let summary = "takes a mark, so that one warpgroup of the grid computes the rows again";
   let description = [{
     True, in all threads of the warpgroup, for the one warpgroup that replaced the mark (by another NaN, until the rows are stored). Counts the rows from
-    `indices[axis]` on that exist, up to 64, in the workspace, unless `counted` holds: they had another mark. Constraints: as `warp.mark`; 3. `axis` is one of memory's.
+    `indices[axis]` on that exist, up to 64, in the workspace. Constraints: as `warp.mark`; 3. `axis` is one of memory's.
     Lowers to a compare-and-swap of one thread and a vote.
   }];
-  let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, I64Attr:$axis, I1:$counted);
+  let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, I64Attr:$axis);
   let results = (outs I1:$mine);
-  let assemblyFormat = "$memory `[` $indices `]` `axis` $axis `counted` $counted attr-dict `:` type($memory)";
+  let assemblyFormat = "$memory `[` $indices `]` `axis` $axis attr-dict `:` type($memory)";
 }
 
 //===-- Tiles of the whole CTA --------------------------------------------------------------------===//

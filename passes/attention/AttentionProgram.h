@@ -19,7 +19,8 @@ std::optional<AttentionProgram> matchAttentionProgram(tile::KernelOp kernel, std
 /// The scale of a problem, where it is the same finite number above 0 for all rows: then it can be folded into the softmax.
 std::optional<double> foldableScale(tile::AttentionOp op);
 
-/// Whether tegula-fix-reference takes the attention loop of a tile program.
+/// Whether tegula-fix-reference takes the attention loop of a tile program, or of the one that a problem is decomposed to.
 bool canFixReference(tile::KernelOp kernel);
+bool canFixReference(tile::AttentionOp op);
 
 } // namespace tegula

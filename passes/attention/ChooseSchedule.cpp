@@ -300,7 +300,7 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
       }
       Region &mask = op.getMask(); // (b, h, g, i, j)
       bool growsWithRows = tegula::growsWithRows(mask.front().getTerminator()->getOperand(0), mask.getArgument(3), mask.getArgument(4));
-      auto schedule = chooseSchedule(&getContext(), {op.getHeadDim(), op.getValueDim(), bits, growsWithRows, fixesReference(op)}, record, fixedFields(!record),
+      auto schedule = chooseSchedule(&getContext(), {op.getHeadDim(), op.getValueDim(), bits, growsWithRows, canFixReference(op)}, record, fixedFields(!record),
                                      [&](StringRef field) { return scheduleError(op, field); });
       if (!schedule)
         return signalPassFailure();
@@ -314,23 +314,6 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
 
 private:
   InFlightDiagnostic scheduleError(Operation *op, StringRef field) { return emitError(schedulePlace(op, overrides, field)); }
-
-  /// As tegula-fix-reference will find of the program that it is decomposed to.
-  static bool fixesReference(AttentionOp op) {
-    auto yields = [](Region &region, unsigned number) { return region.front().getTerminator()->getOperand(0) == region.getArgument(number); };
-    Value mask = op.getMask().front().getTerminator()->getOperand(0);
-    bool isPlain = op.getReduction() == Reduction::Softmax && yields(op.getScore(), 0) && foldableScale(op);
-    bool readsStatistics = llvm::any_of(op.getEmits(), [](Region &emit) {
-      unsigned results = emit.getNumArguments() / 2; // see tegula-decompose
-      return !emit.getArgument(results - 2).use_empty() || !emit.getArgument(results - 1).use_empty();
-    });
-    bool isStored = llvm::all_of(op.getOutputs().getTypes(), [](Type type) {
-      auto element = dyn_cast<FloatType>(cast<MemRefType>(type).getElementType());
-      return element && (element.getWidth() == 16 || element.getWidth() == 32);
-    });
-    return isPlain && !readsStatistics && isStored && op.getWeight().empty() && seesPrefix(mask, op.getMask().getArgument(4)) &&
-           !cast<MemRefType>(op.getQuery().getType()).getElementType().isF16();
-  }
 
   /// Whether more than the output and the lse is made of the state behind the loop: a lazy maximum is not the maximum.
   static bool readsState(OnlineSoftmaxOp softmax) {

@@ -115,8 +115,7 @@ bool FixableLoop::findStores(KernelOp kernel, std::string &reason) {
   kernel->walk([&](StoreOp store) { stores.push_back(store); });
   reason = "its outputs have no place for a mark";
   return !stores.empty() && llvm::all_of(stores, [&](StoreOp store) {
-    auto element = dyn_cast<FloatType>(store.getTile().getType().getElementType());
-    return store->getParentOp() == kernel && !store.getMask() && element && (element.getWidth() == 16 || element.getWidth() == 32);
+    return store->getParentOp() == kernel && !store.getMask() && holdsMark(store.getTile().getType().getElementType());
   });
 }
 
@@ -125,6 +124,18 @@ bool FixableLoop::findStores(KernelOp kernel, std::string &reason) {
 bool tegula::canFixReference(KernelOp kernel) {
   std::string reason;
   return FixableLoop::match(kernel, reason).has_value();
+}
+
+bool tegula::canFixReference(AttentionOp op) {
+  auto yielded = [](Region &region) { return region.front().getTerminator()->getOperand(0); };
+  bool isProduct = op.getReduction() == Reduction::Softmax && yielded(op.getScore()) == op.getScore().getArgument(0) && foldableScale(op);
+  bool readsStatistics = llvm::any_of(op.getEmits(), [](Region &emit) {
+    unsigned results = emit.getNumArguments() / 2; // see tegula-decompose
+    return !emit.getArgument(results - 2).use_empty() || !emit.getArgument(results - 1).use_empty();
+  });
+  bool isStored = llvm::all_of(op.getOutputs().getTypes(), [](Type type) { return holdsMark(cast<MemRefType>(type).getElementType()); });
+  return isProduct && !readsStatistics && isStored && op.getWeight().empty() && seesPrefix(yielded(op.getMask()), op.getMask().getArgument(4)) &&
+         !cast<MemRefType>(op.getQuery().getType()).getElementType().isF16();
 }
 
 namespace {
@@ -138,10 +149,15 @@ struct FixReferencePass : tegula::impl::FixReferencePassBase<FixReferencePass> {
         continue;
       std::string reason;
       std::optional<FixableLoop> found = FixableLoop::match(kernel, reason);
-      if (found && found->softmax.getThreshold()) { // else its running max is read
+      if (found && !found->softmax.getThreshold()) {
+        reason = "its running max is read";
+        found.reset();
+      }
+      if (found) {
         fix(kernel, *found, schedule);
         ++fixed;
-      } else {
+      } else { // asked for: the choice knows
+        emitRemark(kernel.getLoc()) << "`" << kernel.getSymName() << "` takes softmax = threshold, not fixed: " << reason;
         kernel->setAttr("schedule", withSoftmax(schedule, SoftmaxForm::Threshold));
       }
     }

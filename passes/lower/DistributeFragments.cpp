@@ -3,6 +3,7 @@
 // Element 4 n + e of a thread's vector lies in row `place.row + 8 (e / 2)` and column `8 n + place.column + e % 2` of the fragment, so
 // elementwise code is the same code on vectors, a broadcast of row values is a shuffle, and a row's elements lie in the four threads of a quad.
 #include "passes/lower/LowerWarp.h"
+#include "passes/lower/Shuffle.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -106,8 +107,7 @@ SmallVector<Value> reduceInThread(tile::ReduceKind kind, Value tile, Location lo
 /// A row value of the four lanes that hold it, combined.
 Value reduceInQuad(tile::ReduceKind kind, Value value, Location loc, OpBuilder &b) {
   for (int64_t distance : {1, 2}) {
-    Value other = NVVM::ShflOp::create(b, loc, value.getType(), constantInt(b, loc, -1), value, constantInt(b, loc, distance), constantInt(b, loc, 31),
-                                       NVVM::ShflKind::bfly, UnitAttr());
+    Value other = shuffle(b, loc, value, constantInt(b, loc, distance), NVVM::ShflKind::bfly);
     value = combine(kind, value, other, loc, b);
   }
   return value;

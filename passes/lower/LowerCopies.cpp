@@ -4,9 +4,9 @@
 #include "passes/lower/InlinePtx.h"
 #include "passes/lower/LowerWarp.h"
 #include "passes/lower/RingSlot.h"
+#include "passes/lower/Shuffle.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -185,8 +185,7 @@ private:
           continue;
         Value &low = words[k], &high = words[k + distance];
         Value sent = arith::SelectOp::create(b, loc, isHigh, low, high);
-        Value got = NVVM::ShflOp::create(b, loc, sent.getType(), constantInt(b, loc, -1), sent, constantInt(b, loc, distance), constantInt(b, loc, 31),
-                                         NVVM::ShflKind::bfly, UnitAttr());
+        Value got = shuffle(b, loc, sent, constantInt(b, loc, distance), NVVM::ShflKind::bfly);
         low = arith::SelectOp::create(b, loc, isHigh, got, low);
         high = arith::SelectOp::create(b, loc, isHigh, high, got);
       }

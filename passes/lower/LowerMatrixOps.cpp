@@ -4,6 +4,7 @@
 // just before. The one idea: the fragment is the accumulator and the left operand of both, so only the right operand's loads differ.
 #include "passes/lower/InlinePtx.h"
 #include "passes/lower/LowerWarp.h"
+#include "passes/lower/Shuffle.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -224,8 +225,7 @@ private:
     }
     for (Value &word : words)
       for (int64_t distance : {4, 8, 16}) {
-        Value other = NVVM::ShflOp::create(b, loc, word.getType(), constantInt(b, loc, -1), word, constantInt(b, loc, distance), constantInt(b, loc, 31),
-                                           NVVM::ShflKind::bfly, UnitAttr());
+        Value other = shuffle(b, loc, word, constantInt(b, loc, distance), NVVM::ShflKind::bfly);
         word = arith::OrIOp::create(b, loc, word, other);
       }
     for (int64_t c = 0; c < columns; ++c) {

@@ -5,7 +5,6 @@
 #include "passes/lower/LowerWarp.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -86,17 +85,6 @@ struct ConvertThread : GroupPattern<warp::ThreadOp> {
   }
 };
 
-struct ConvertUniform : OpConversionPattern<warp::UniformOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(warp::UniformOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
-    Location loc = op.getLoc();
-    Value number = NVVM::ShflOp::create(b, loc, b.getI32Type(), constantInt(b, loc, -1), narrowToI32(b, loc, adaptor.getValue()), constantInt(b, loc, 0),
-                                        constantInt(b, loc, 31), NVVM::ShflKind::idx, UnitAttr());
-    b.replaceOpWithNewOp<arith::ExtUIOp>(op, b.getI64Type(), number);
-    return success();
-  }
-};
-
 struct ConvertMark : GroupPattern<warp::MarkOp> {
   using GroupPattern::GroupPattern;
   LogicalResult matchAndRewrite(warp::MarkOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &b) const override {
@@ -106,7 +94,7 @@ struct ConvertMark : GroupPattern<warp::MarkOp> {
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(scf::IfOp::create(b, loc, writes, /*withElseRegion=*/false).thenBlock());
     LLVM::StoreOp::create(b, loc, element.pattern(b, loc, /*isClaimed=*/false), element.address);
-    b.eraseOp(op);
+    b.replaceOp(op, element.exists);
     return success();
   }
 };
@@ -145,8 +133,7 @@ struct ConvertClaim : GroupPattern<warp::ClaimOp> {
     Value won = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, old, mark);
     {
       OpBuilder::InsertionGuard guard(b);
-      Value isNew = arith::AndIOp::create(b, loc, won, arith::XOrIOp::create(b, loc, adaptor.getCounted().front(), constantInt(b, loc, 1, 1)));
-      b.setInsertionPointToStart(scf::IfOp::create(b, loc, isNew, /*withElseRegion=*/false).thenBlock());
+      b.setInsertionPointToStart(scf::IfOp::create(b, loc, won, /*withElseRegion=*/false).thenBlock());
       Value left = arith::SubIOp::create(b, loc, element.memory.extents[op.getAxis()], adaptor.getIndices()[op.getAxis()].front());
       Value rows = narrowToI32(b, loc, arith::MinSIOp::create(b, loc, left, constantInt(b, loc, groupRows, 64)));
       LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::add, ptx::advance(b, loc, state.workspace, redoneRowsOffset), rows, LLVM::AtomicOrdering::monotonic);
@@ -159,6 +146,5 @@ struct ConvertClaim : GroupPattern<warp::ClaimOp> {
 } // namespace
 
 void tegula::populateRedoPatterns(RewritePatternSet &patterns, const TypeConverter &types, KernelState &state) {
-  patterns.add<ConvertUniform>(types, patterns.getContext());
   patterns.add<ConvertVote, ConvertThread, ConvertMark, ConvertIsMarked, ConvertClaim>(types, patterns.getContext(), state);
 }

@@ -66,6 +66,7 @@ void populateMatrixPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeC
 void populateCopyPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateUnseenPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBarrierPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateTileLoopPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateRedoPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBlockedMemoryPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBlockedMovePatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);

@@ -4,6 +4,7 @@
 // has two slots, so the producer may be one tile ahead. The counter counts tiles taken beyond the first of each CTA; the last CTA to leave sets it to 0.
 #include "passes/lower/InlinePtx.h"
 #include "passes/lower/LowerWarp.h"
+#include "passes/lower/Shuffle.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -83,7 +84,7 @@ static Value receive(OpBuilder &b, Location loc, warp::QueueOp queue, const Kern
   NVVM::SyncWarpOp::create(b, loc, constantInt(b, loc, -1));
   ptx::mbarrierArriveIf(b, loc, slot.empty, state.place.laneIsFirst);
   // From one lane, so that ptxas knows the number, and all that follows from it, to be the warp's and keeps it in uniform registers.
-  return NVVM::ShflOp::create(b, loc, b.getI32Type(), constantInt(b, loc, -1), number, constantInt(b, loc, 0), constantInt(b, loc, 31), NVVM::ShflKind::idx, UnitAttr());
+  return shuffle(b, loc, number, constantInt(b, loc, 0), NVVM::ShflKind::idx);
 }
 
 /// Counts the CTAs that take no more tiles; the last one leaves the counter as it found it.
@@ -126,4 +127,21 @@ void tegula::lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool is
     leave(b, loc, state);
   op.replaceAllUsesWith(loop.getResults().slice(1, op.getNumResults()));
   op.erase();
+}
+
+namespace {
+
+struct ConvertUniform : OpConversionPattern<warp::UniformOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(warp::UniformOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
+    Value number = shuffle(b, op.getLoc(), narrowToI32(b, op.getLoc(), adaptor.getValue()), constantInt(b, op.getLoc(), 0), NVVM::ShflKind::idx);
+    b.replaceOpWithNewOp<arith::ExtUIOp>(op, b.getI64Type(), number);
+    return success();
+  }
+};
+
+} // namespace
+
+void tegula::populateTileLoopPatterns(RewritePatternSet &patterns, const TypeConverter &types, KernelState &) {
+  patterns.add<ConvertUniform>(types, patterns.getContext());
 }

@@ -39,9 +39,10 @@ private:
 
   // RedoRows.cpp
   mlir::LogicalResult storeOrMark(tile::RedoOp redo);
+  void mark(tile::RedoOp op);
   mlir::LogicalResult redoMarked(const TileNumbers &numbers);
   mlir::LogicalResult redoTile(const TileNumbers &numbers, mlir::Value number);
-  mlir::Value forEachMark(const TileNumbers &numbers, mlir::Value number, llvm::function_ref<mlir::Value(tile::StoreOp, llvm::ArrayRef<mlir::Value>, mlir::Value)> test);
+  mlir::Value forEachMark(const TileNumbers &numbers, mlir::Value number, llvm::function_ref<mlir::Value(tile::StoreOp, llvm::ArrayRef<mlir::Value>)> test);
 
   bool pipelined, queryInRegisters;
   int64_t consumers;

@@ -35,17 +35,27 @@ LogicalResult ConsumerRole::storeOrMark(tile::RedoOp op) {
   extras.front() = arith::OrIOp::create(b, loc, extras.front(), isBad);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
-  for (tile::StoreOp store : op.getStores().getOps<tile::StoreOp>()) {
-    SmallVector<Value> indices;
-    for (Value index : store.getIndices())
-      indices.push_back(map.lookup(index));
-    warp::MarkOp::create(b, loc, map.lookup(store.getMemory()), indices);
-  }
+  mark(op);
   b.setInsertionPointToStart(branch.elseBlock());
   for (tile::StoreOp store : op.getStores().getOps<tile::StoreOp>())
     if (failed(emit(*store)))
       return failure();
   return success();
+}
+
+/// In the first output that is wanted: two marks of the same rows could be taken by two CTAs.
+void ConsumerRole::mark(tile::RedoOp op) {
+  Location loc = op.getLoc();
+  OpBuilder::InsertionGuard guard(b);
+  Value isMarked;
+  for (tile::StoreOp store : op.getStores().getOps<tile::StoreOp>()) {
+    if (isMarked)
+      b.setInsertionPointToStart(scf::IfOp::create(b, loc, isMarked, /*withElseRegion=*/true).elseBlock());
+    SmallVector<Value> indices;
+    for (Value index : store.getIndices())
+      indices.push_back(map.lookup(index));
+    isMarked = warp::MarkOp::create(b, loc, b.getI1Type(), map.lookup(store.getMemory()), indices);
+  }
 }
 
 LogicalResult ConsumerRole::finishTiles(const TileNumbers &numbers) {
@@ -71,8 +81,8 @@ static Value rematerialise(OpBuilder &b, Value value, IRMapping &local) {
   return local.lookup(value);
 }
 
-/// Whether `test` holds for some output's mark of a tile (it is told whether it has for one before); null where a mark's place is not scalar code.
-Value ConsumerRole::forEachMark(const TileNumbers &numbers, Value number, function_ref<Value(tile::StoreOp, ArrayRef<Value>, Value)> test) {
+/// Whether `test` holds for some output's mark of a tile; null where a mark's place is not scalar code.
+Value ConsumerRole::forEachMark(const TileNumbers &numbers, Value number, function_ref<Value(tile::StoreOp, ArrayRef<Value>)> test) {
   Location loc = redo.getLoc();
   auto kernel = cast<tile::KernelOp>(redo->getParentOp());
   auto id = *kernel.getBody().front().getOps<tile::ProgramIdOp>().begin();
@@ -87,7 +97,7 @@ Value ConsumerRole::forEachMark(const TileNumbers &numbers, Value number, functi
       if (!indices.back())
         return {};
     }
-    any = arith::OrIOp::create(b, loc, any, test(store, indices, any));
+    any = arith::OrIOp::create(b, loc, any, test(store, indices));
   }
   return any;
 }
@@ -104,7 +114,7 @@ LogicalResult ConsumerRole::redoMarked(const TileNumbers &numbers) {
   b.setInsertionPoint(scan.getBody()->getTerminator());
   Value first = scan.getInductionVar(), mine = arith::AddIOp::create(b, loc, first, thread);
   Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, mine, total);
-  Value marked = forEachMark(numbers, arith::SelectOp::create(b, loc, exists, mine, first), [&](tile::StoreOp store, ArrayRef<Value> indices, Value) -> Value {
+  Value marked = forEachMark(numbers, arith::SelectOp::create(b, loc, exists, mine, first), [&](tile::StoreOp store, ArrayRef<Value> indices) -> Value {
     return warp::IsMarkedOp::create(b, loc, b.getI1Type(), map.lookup(store.getMemory()), indices);
   });
   if (!marked)
@@ -113,8 +123,8 @@ LogicalResult ConsumerRole::redoMarked(const TileNumbers &numbers) {
   b.setInsertionPointToStart(scf::IfOp::create(b, loc, some, /*withElseRegion=*/false).thenBlock());
   auto each = scf::ForOp::create(b, loc, first, arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, first, many), total), one);
   b.setInsertionPoint(each.getBody()->getTerminator());
-  Value isMine = forEachMark(numbers, each.getInductionVar(), [&](tile::StoreOp store, ArrayRef<Value> indices, Value sofar) -> Value {
-    return warp::ClaimOp::create(b, loc, b.getI1Type(), map.lookup(store.getMemory()), indices, store.getAxes()[0], sofar);
+  Value isMine = forEachMark(numbers, each.getInductionVar(), [&](tile::StoreOp store, ArrayRef<Value> indices) -> Value {
+    return warp::ClaimOp::create(b, loc, b.getI1Type(), map.lookup(store.getMemory()), indices, store.getAxes()[0]);
   });
   b.setInsertionPointToStart(scf::IfOp::create(b, loc, isMine, /*withElseRegion=*/false).thenBlock());
   return redoTile(numbers, each.getInductionVar());

@@ -73,7 +73,7 @@ TileNumbers::Keys RoleBuilder::sharedKeys(tile::KernelOp kernel) {
   TileNumbers::Keys keys;
   for (const Rings::Ring &ring : rings.rings) {
     auto memory = dyn_cast<BlockArgument>(ring.memory);
-    auto dims = memory && ring.copies == 1 ? kernel.getArgAttrOfType<ArrayAttr>(memory.getArgNumber(), "tile.dims") : ArrayAttr();
+    auto dims = memory && !isEncoded(ring.tile) ? kernel.getArgAttrOfType<ArrayAttr>(memory.getArgNumber(), "tile.dims") : ArrayAttr();
     auto rows = dims ? dyn_cast<StringAttr>(dims[ring.rowAxis]) : StringAttr();
     for (BlockArgument argument : kernel.getArguments())
       if (rows && kernel.getArgAttr(argument.getArgNumber(), "tile.dim") == rows) {

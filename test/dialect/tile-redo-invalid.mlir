@@ -100,3 +100,19 @@ tile.kernel @nested(%valid: tensor<8xi1>, %x: tensor<8xf32>, %o: memref<?xf32>, 
   }
   tile.return
 }
+
+// -----
+
+tile.kernel @again(%valid: tensor<8xi1>, %x: tensor<8xf32>, %o: memref<?xf32>, %i: i64) {
+  tile.return
+}
+tile.kernel @twice(%valid: tensor<8xi1>, %x: tensor<8xf32>, %o: memref<?xf32>, %i: i64) {
+  // expected-error@+1 {{constraint 3: expected to be the only one of its kernel}}
+  tile.redo unless %valid by @again : tensor<8xi1> {
+    tile.store %x, %o[%i] axes [0] : tensor<8xf32>, memref<?xf32>
+  }
+  tile.redo unless %valid by @again : tensor<8xi1> {
+    tile.store %x, %o[%i] axes [0] : tensor<8xf32>, memref<?xf32>
+  }
+  tile.return
+}

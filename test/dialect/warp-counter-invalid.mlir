@@ -111,7 +111,7 @@ func.func @is_marked(%o: memref<?xf64>, %i: i64) {
 
 func.func @claim(%o: memref<?x?xf32>, %i: i64, %no: i1) {
   // expected-error@+1 {{constraint 1: expected 2 indices, but got 1}}
-  %r = warp.claim %o[%i] axis 0 counted %no : memref<?x?xf32>
+  %r = warp.claim %o[%i] axis 0 : memref<?x?xf32>
   return
 }
 
@@ -119,7 +119,7 @@ func.func @claim(%o: memref<?x?xf32>, %i: i64, %no: i1) {
 
 func.func @claim(%o: memref<?xf8E5M2>, %i: i64, %no: i1) {
   // expected-error@+1 {{constraint 2: expected floats of 16 or 32 bits, but got 'f8E5M2'}}
-  %r = warp.claim %o[%i] axis 0 counted %no : memref<?xf8E5M2>
+  %r = warp.claim %o[%i] axis 0 : memref<?xf8E5M2>
   return
 }
 
@@ -127,7 +127,7 @@ func.func @claim(%o: memref<?xf8E5M2>, %i: i64, %no: i1) {
 
 func.func @claim(%o: memref<?x?xf32>, %i: i64, %no: i1) {
   // expected-error@+1 {{constraint 3: expected an axis from 0 to 1, but got 2}}
-  %r = warp.claim %o[%i, %i] axis 2 counted %no : memref<?x?xf32>
+  %r = warp.claim %o[%i, %i] axis 2 : memref<?x?xf32>
   return
 }
 
@@ -135,6 +135,6 @@ func.func @claim(%o: memref<?x?xf32>, %i: i64, %no: i1) {
 
 func.func @claim(%o: memref<?x?xf32>, %i: i64, %no: i1) {
   // expected-error@+1 {{constraint 3: expected an axis from 0 to 1, but got -1}}
-  %r = warp.claim %o[%i, %i] axis -1 counted %no : memref<?x?xf32>
+  %r = warp.claim %o[%i, %i] axis -1 : memref<?x?xf32>
   return
 }

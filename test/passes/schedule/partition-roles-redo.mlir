@@ -19,8 +19,12 @@
 // CHECK-NEXT: %[[ZERO:.*]] = arith.constant 0
 // CHECK-NEXT: %[[BAD:.*]] = warp.vote %[[INVALID]] : tensor<64xi1, #warp.rows>
 // CHECK-NEXT: scf.if %[[BAD]] {
-// CHECK-NEXT: warp.mark %[[O]][%[[ROW]], %[[ZERO]]]
+// One mark: in the second output only where the first one is not wanted.
+// CHECK-NEXT: %[[MARKED:.*]] = warp.mark %[[O]][%[[ROW]], %[[ZERO]]]
+// CHECK-NEXT: scf.if %[[MARKED]] {
+// CHECK-NEXT: } else {
 // CHECK-NEXT: warp.mark %[[L]][%[[ROW]]]
+// CHECK-NEXT: }
 // CHECK-NEXT: } else {
 // CHECK-NEXT: tile.store %{{.*}}, %[[O]][%[[ROW]], %[[ZERO]]]
 // CHECK-NEXT: tile.store %{{.*}}, %[[L]][%[[ROW]]]
@@ -42,11 +46,11 @@
 // CHECK: %[[FOUND:.*]] = arith.andi %[[EITHER]], %[[EXISTS]]
 // CHECK-NEXT: %[[ANY:.*]] = warp.vote %[[FOUND]] : i1
 // CHECK-NEXT: scf.if %[[ANY]] {
-// Its rows are claimed by each output that has a mark, and counted once.
+// Its rows are claimed by the output that has their mark.
 // CHECK: scf.for %[[EACH:.*]] = %[[T]] to
-// CHECK: %[[FIRST:.*]] = warp.claim %[[O]]{{.*}} axis 0 counted %{{.*}}
+// CHECK: %[[FIRST:.*]] = warp.claim %[[O]]{{.*}} axis 0
 // CHECK: %[[SOFAR:.*]] = arith.ori %{{.*}}, %[[FIRST]]
-// CHECK: %[[SECOND:.*]] = warp.claim %[[L]]{{.*}} axis 0 counted %[[SOFAR]]
+// CHECK: %[[SECOND:.*]] = warp.claim %[[L]]{{.*}} axis 0
 // CHECK-NEXT: %[[CLAIMED:.*]] = arith.ori %[[SOFAR]], %[[SECOND]]
 // CHECK-NEXT: scf.if %[[CLAIMED]] {
 // The other program, on operands in memory.
