@@ -15,8 +15,8 @@
 using namespace tegula;
 using namespace tegula::generated;
 
-static std::string binary(const std::string &a, const char *op,
-                          const std::string &b) {
+std::string tegula::generated::binary(const std::string &a, const char *op,
+                                      const std::string &b) {
   return "(" + a + " " + op + " " + b + ")";
 }
 

@@ -50,6 +50,9 @@ struct Scope {
   bool hasRandom = false;
 };
 
+/// Two operands and their operator, in brackets.
+std::string binary(const std::string &a, const char *op, const std::string &b);
+
 class Expressions {
 public:
   Expressions(Choices &choices, const Scope &scope)

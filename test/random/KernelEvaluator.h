@@ -7,28 +7,13 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "Number.h"
+#include "Tile.h"
 #include "lang/AstKernel.h"
 #include "lang/Sema.h"
 #include "tools/tegula/Problem.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace tegula::generated {
-
-/// A value: a scalar (rank 0) or a tile in row-major order.
-struct Tile {
-  ElemType elem = ElemType::I32;
-  /// A constant takes the type of what it meets.
-  bool isConstant = false;
-  llvm::SmallVector<int64_t, 3> shape;
-  /// Lanes of an axis that are inside its bound; those after them are not used.
-  llvm::SmallVector<int64_t, 3> live;
-  std::vector<Number> lanes;
-
-  unsigned rank() const { return shape.size(); }
-  bool isScalar() const { return shape.empty(); }
-  const Number &scalar() const { return lanes.front(); }
-};
 
 class KernelEvaluator {
 public:
@@ -58,40 +43,44 @@ private:
   static constexpr int64_t outside = -1; ///< of memory
   static constexpr int64_t hidden = -2;  ///< at an unknown index
 
+  // EvaluateKernel.cpp
   void declareStatics();
   void runBlock(const std::vector<Stmt> &stmts);
   void runStatement(const Stmt &stmt);
-  void write(const Stmt &stmt);
   Names afterDryRun(llvm::function_ref<void()> body);
   bool takeEnds(const Names &others);
 
-  Tile value(const Expr &e);
-  Tile name(const Expr &e);
-  Tile operation(const Expr &e);
-  Tile call(const Expr &e);
-  Tile function(const Expr &e);
-  Tile load(const Expr &e);
+  // EvaluateMemory.cpp
   /// `nearest`: an index of a tile goes to the nearest element.
   Place place(const Expr &e, bool nearest);
+  Tile load(const Expr &e);
+  void write(const Stmt &stmt);
+
+  // EvaluateOperators.cpp
+  int64_t number(const Expr &e);
+  Shape shapeOf(const Expr &e);
+  Tile value(const Expr &e);
+  Tile name(const Expr &e);
+  ElemType unify(std::vector<Tile> &args, bool toFloat = false);
+  Tile elementwise(Op op, ElemType elem, ElemType result,
+                   std::vector<Tile> args);
+  Tile operation(const Expr &e);
+
+  // EvaluateCalls.cpp
+  /// Argument `position` of a call, which may be written by name.
+  static const Expr *argument(const Expr &e, unsigned position,
+                              llvm::StringRef name);
+  Tile inlined(const lang::ast::Fn &fn, std::vector<Tile> args);
+  Tile call(const Expr &e);
+  Tile function(const Expr &e);
+  Tile transposed(const Expr &e);
+  Tile reshaped(const Expr &e);
+
+  // EvaluateReductions.cpp
   Tile reduction(const Expr &e);
   Tile combined(const Expr &e);
   Tile cumulative(const Expr &e);
   Tile product(const Expr &e);
-  Tile transposed(const Expr &e);
-  Tile reshaped(const Expr &e);
-
-  Tile elementwise(Op op, ElemType elem, ElemType result,
-                   std::vector<Tile> args);
-  Tile inlined(const lang::ast::Fn &fn, std::vector<Tile> args);
-  ElemType unify(std::vector<Tile> &args, bool toFloat = false);
-  Tile converted(Tile tile, ElemType elem) const;
-  Tile stretched(const Tile &tile, llvm::ArrayRef<int64_t> shape) const;
-  Tile constant(ElemType elem, Number number) const;
-  Shape shapeOf(const Expr &e);
-  int64_t number(const Expr &e);
-  /// Argument `position` of a call, which may be written by name.
-  static const Expr *argument(const Expr &e, unsigned position,
-                              llvm::StringRef name);
 
   const lang::ast::File &file;
   const lang::ast::Kernel &kernel;
