@@ -41,7 +41,7 @@ static int64_t foldInteger(Op op, int64_t a, int64_t b) {
   case Op::Rem:
     return b == 0 ? 0 : wrap(ua - uint64_t(floorDiv(a, b)) * ub);
   case Op::CeilDiv:
-    return wrap(-uint64_t(floorDiv(wrap(-ua), b)));
+    return wrap(uint64_t(floorDiv(a, b)) + (b != 0 && b != -1 && a % b != 0));
   case Op::Shl:
     return inWidth ? wrap(ua << ub) : 0;
   case Op::Shr:

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Number.h"
-#include "tools/tegula/FloatBits.h"
+#include "tools/tegula/Arithmetic.h"
 
 using namespace tegula;
 using namespace tegula::generated;
@@ -59,11 +59,8 @@ static bool fitsFloat(double value) {
 }
 
 static double toType(double value, ElemType elem) {
-  if (elem == ElemType::F16)
-    return tool::doubleFromF16(tool::f16FromDouble(value));
-  if (elem == ElemType::BF16)
-    return tool::doubleFromBf16(tool::bf16FromDouble(value));
-  return elem == ElemType::F32 ? static_cast<float>(value) : value;
+  return elem == ElemType::F32 ? static_cast<float>(value)
+                               : tool::roundTo16Bits(elem, value);
 }
 
 Number tegula::generated::rounded(Number value, ElemType elem) {
@@ -77,68 +74,6 @@ Number tegula::generated::rounded(Number value, ElemType elem) {
     return value;
   value.error += roundoff(elem) * std::fabs(value.real) + smallest(elem);
   return value;
-}
-
-//===----------------------------------------------------------------------===//
-// Integers
-//===----------------------------------------------------------------------===//
-
-static int64_t wrapped(__int128 value, ElemType elem) {
-  unsigned bits = lang::integerBits(elem);
-  auto low = static_cast<uint64_t>(static_cast<unsigned __int128>(value))
-             << (64 - bits);
-  return elem == ElemType::U8 ? static_cast<int64_t>(low >> (64 - bits))
-                              : static_cast<int64_t>(low) >> (64 - bits);
-}
-
-static __int128 floored(__int128 a, __int128 b) {
-  if (b == 0)
-    return 0;
-  __int128 quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-
-static Number applyIntegers(Op op, ElemType elem, __int128 a, __int128 b) {
-  int bits = static_cast<int>(lang::integerBits(elem));
-  auto value = [&](__int128 result) {
-    return Number::ofInteger(wrapped(result, elem));
-  };
-  switch (op) {
-  case Op::Neg:
-    return value(-a);
-  case Op::BitNot:
-    return value(~a);
-  case Op::Abs:
-    return value(a < 0 ? -a : a);
-  case Op::Add:
-    return value(a + b);
-  case Op::Sub:
-    return value(a - b);
-  case Op::Mul:
-    return value(a * b);
-  case Op::Div:
-    return value(floored(a, b));
-  case Op::Rem:
-    return value(b == 0 ? 0 : a - floored(a, b) * b);
-  case Op::CeilDiv:
-    return value(-floored(-a, b));
-  case Op::Shl:
-    return value(b < 0 || b >= bits ? 0 : a << static_cast<int>(b));
-  case Op::Shr:
-    return value(a >> (b < 0 || b >= bits ? bits - 1 : static_cast<int>(b)));
-  case Op::BitAnd:
-    return value(a & b);
-  case Op::BitOr:
-    return value(a | b);
-  case Op::BitXor:
-    return value(a ^ b);
-  case Op::Min:
-    return value(a < b ? a : b);
-  case Op::Max:
-    return value(a > b ? a : b);
-  default:
-    llvm_unreachable("no operator of integers");
-  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -248,30 +183,13 @@ static Number applyReals(Op op, ElemType elem, Number a, Number b) {
 // Everything
 //===----------------------------------------------------------------------===//
 
-template <typename T> static bool holds(Op op, T a, T b) {
-  switch (op) {
-  case Op::Eq:
-    return a == b;
-  case Op::Ne:
-    return a != b;
-  case Op::Lt:
-    return a < b;
-  case Op::Le:
-    return a <= b;
-  case Op::Gt:
-    return a > b;
-  default:
-    return a >= b;
-  }
-}
-
 static Number compared(Op op, ElemType elem, Number a, Number b) {
   if (!lang::isFloat(elem))
-    return Number::ofInteger(holds(op, a.integer, b.integer));
+    return Number::ofInteger(tool::compare(op, a.integer, b.integer));
   double error = a.error + b.error;
   if (error > 0 && std::fabs(a.real - b.real) <= error)
     return Number::unknown();
-  return Number::ofInteger(holds(op, a.real, b.real));
+  return Number::ofInteger(tool::compare(op, a.real, b.real));
 }
 
 /// One operand decides, whatever the other is.
@@ -303,7 +221,8 @@ Number tegula::generated::apply(Op op, ElemType elem,
     return compared(op, elem, args[0], b);
   if (lang::isFloat(elem))
     return applyReals(op, elem, args[0], b);
-  return applyIntegers(op, elem, args[0].integer, b.integer);
+  return Number::ofInteger(
+      tool::applyToIntegers(op, elem, args[0].integer, b.integer));
 }
 
 Number tegula::generated::convert(Number value, ElemType from, ElemType to) {
@@ -322,23 +241,13 @@ Number tegula::generated::convert(Number value, ElemType from, ElemType to) {
                               : roundoff(to) * std::fabs(value.integer));
   }
   if (!lang::isFloat(from))
-    return Number::ofInteger(to == ElemType::Bool ? value.integer != 0
-                                                  : wrapped(value.integer, to));
-  auto saturated = [&](double x) -> int64_t {
-    if (std::isnan(x))
-      return 0;
-    int bits = static_cast<int>(lang::integerBits(to));
-    bool isSigned = to != ElemType::U8;
-    double low = isSigned ? -std::ldexp(1.0, bits - 1) : 0;
-    double high = std::ldexp(1.0, isSigned ? bits - 1 : bits);
-    if (x >= high)
-      return isSigned ? std::numeric_limits<int64_t>::max() >> (64 - bits)
-                      : (int64_t(1) << bits) - 1;
-    return static_cast<int64_t>(std::max(x, low));
-  };
-  int64_t low = saturated(value.real - value.error);
-  return low == saturated(value.real + value.error) ? Number::ofInteger(low)
-                                                    : Number::unknown();
+    return Number::ofInteger(to == ElemType::Bool
+                                 ? value.integer != 0
+                                 : tool::wrapTo(to, value.integer));
+  int64_t low = tool::saturateTo(to, value.real - value.error);
+  return low == tool::saturateTo(to, value.real + value.error)
+             ? Number::ofInteger(low)
+             : Number::unknown();
 }
 
 Number tegula::generated::sum(ElemType elem, llvm::ArrayRef<Number> a,
@@ -366,7 +275,7 @@ Number tegula::generated::sum(ElemType elem, llvm::ArrayRef<Number> a,
     size += std::fabs(term.real);
   }
   if (!lang::isFloat(elem))
-    return Number::ofInteger(wrapped(integers, elem));
+    return Number::ofInteger(tool::wrapTo(elem, integers));
   if (std::isnan(reals) || std::isinf(reals))
     return Number::ofReal(reals, error > 0 ? infinity : 0);
   if (!isExact || !(size < 1 << 24))

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tools/tegula/Evaluate.h"
-#include "tools/tegula/FloatBits.h"
+#include "tools/tegula/Arithmetic.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -43,91 +43,8 @@ ElementType tegula::tool::elementTypeOf(ElemType type) {
 }
 
 //===----------------------------------------------------------------------===//
-// Scalar arithmetic of the language
+// Floats
 //===----------------------------------------------------------------------===//
-
-static int64_t wrap(unsigned __int128 value) {
-  return static_cast<int64_t>(static_cast<uint64_t>(value));
-}
-
-static int64_t floorDiv(int64_t a, int64_t b) {
-  if (b == 0)
-    return 0;
-  __int128 wideA = a, quotient = wideA / b;
-  if (wideA % b != 0 && (a < 0) != (b < 0))
-    --quotient;
-  return wrap(static_cast<unsigned __int128>(quotient));
-}
-
-static int64_t floorRem(int64_t a, int64_t b) {
-  if (b == 0)
-    return 0;
-  auto rest = static_cast<int64_t>(static_cast<__int128>(a) % b);
-  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
-}
-
-static int64_t shift(int64_t a, int64_t amount, bool left) {
-  bool inside = amount >= 0 && amount < 64;
-  if (left)
-    return inside ? static_cast<int64_t>(static_cast<uint64_t>(a) << amount)
-                  : 0;
-  return a >> (inside ? amount : 63);
-}
-
-static int64_t integerOp(Op op, int64_t a, int64_t b) {
-  __int128 wideA = a, wideB = b;
-  switch (op) {
-  case Op::Add:
-    return wrap(static_cast<unsigned __int128>(wideA + wideB));
-  case Op::Sub:
-    return wrap(static_cast<unsigned __int128>(wideA - wideB));
-  case Op::Mul:
-    return wrap(static_cast<unsigned __int128>(wideA * wideB));
-  case Op::Div:
-    return floorDiv(a, b);
-  case Op::Rem:
-    return floorRem(a, b);
-  case Op::CeilDiv:
-    return integerOp(Op::Sub, 0, floorDiv(integerOp(Op::Sub, 0, a), b));
-  case Op::Shl:
-    return shift(a, b, /*left=*/true);
-  case Op::Shr:
-    return shift(a, b, /*left=*/false);
-  case Op::BitAnd:
-  case Op::And:
-    return a & b;
-  case Op::BitOr:
-  case Op::Or:
-    return a | b;
-  case Op::BitXor:
-    return a ^ b;
-  case Op::Min:
-    return a < b ? a : b;
-  case Op::Max:
-    return a > b ? a : b;
-  default:
-    llvm_unreachable("no operator of two integers");
-  }
-}
-
-template <typename T> static bool compare(Op op, T a, T b) {
-  switch (op) {
-  case Op::Eq:
-    return a == b;
-  case Op::Ne:
-    return a != b;
-  case Op::Lt:
-    return a < b;
-  case Op::Le:
-    return a <= b;
-  case Op::Gt:
-    return a > b;
-  case Op::Ge:
-    return a >= b;
-  default:
-    llvm_unreachable("no comparison");
-  }
-}
 
 template <typename Real> static Real realOp(Op op, Real a, Real b) {
   switch (op) {
@@ -176,37 +93,6 @@ template <typename Real> static Real realFunction(Op op, Real a) {
   default:
     llvm_unreachable("no function of one float");
   }
-}
-
-/// Truncates and saturates to an integer of `bits`; NaN gives 0.
-static int64_t saturate(double value, unsigned bits, bool isSigned) {
-  if (std::isnan(value))
-    return 0;
-  double low = isSigned ? -std::ldexp(1.0, bits - 1) : 0;
-  double high = std::ldexp(1.0, isSigned ? bits - 1 : bits);
-  if (value <= low)
-    return isSigned ? -(int64_t(1) << (bits - 2)) * 2 : 0;
-  if (value >= high)
-    return isSigned ? std::numeric_limits<int64_t>::max() >> (64 - bits)
-                    : (int64_t(1) << bits) - 1;
-  return static_cast<int64_t>(value);
-}
-
-/// Keeps the low `bits` of an integer.
-static int64_t narrow(int64_t value, unsigned bits, bool isSigned) {
-  if (bits >= 64)
-    return value;
-  auto low = static_cast<uint64_t>(value) << (64 - bits);
-  return isSigned ? static_cast<int64_t>(low) >> (64 - bits)
-                  : static_cast<int64_t>(low >> (64 - bits));
-}
-
-template <typename Real> static Real roundReal(double value, ElemType type) {
-  if (type == ElemType::F16)
-    return static_cast<Real>(doubleFromF16(f16FromDouble(value)));
-  if (type == ElemType::BF16)
-    return static_cast<Real>(doubleFromBf16(bf16FromDouble(value)));
-  return static_cast<Real>(value);
 }
 
 uint32_t tegula::tool::philox(uint64_t key, llvm::ArrayRef<uint32_t> counters) {
@@ -333,20 +219,17 @@ static void convert(const Expr &expr, const Column<Real> &from,
   ElemType source = expr.args[0]->type, target = expr.castType;
   if (target == ElemType::Error)
     target = expr.type;
-  bool isSigned = target != ElemType::U8;
   for (int64_t n = 0; n < count; ++n) {
     if (isReal(expr.type))
-      to.reals[n] = roundReal<Real>(isReal(source) ? double(from.real(n))
-                                                   : double(from.integer(n)),
-                                    target);
+      to.reals[n] = static_cast<Real>(
+          roundTo16Bits(target, isReal(source) ? double(from.real(n))
+                                               : double(from.integer(n))));
     else if (isReal(source))
-      to.integers[n] =
-          saturate(from.real(n), lang::integerBits(target), isSigned);
+      to.integers[n] = saturateTo(target, from.real(n));
     else if (target == ElemType::Bool)
       to.integers[n] = from.integer(n) != 0;
     else
-      to.integers[n] =
-          narrow(from.integer(n), lang::integerBits(target), isSigned);
+      to.integers[n] = wrapTo(target, from.integer(n));
   }
 }
 
@@ -390,19 +273,16 @@ Column<Real> RowEvaluator<Real>::apply(const Expr &expr) {
       if (real)
         result.reals[n] = realOp(expr.op, a.real(n), args[1].real(n));
       else
-        result.integers[n] =
-            integerOp(expr.op, a.integer(n), args[1].integer(n));
+        result.integers[n] = applyToIntegers(expr.op, ElemType::I64,
+                                             a.integer(n), args[1].integer(n));
   } else if (real) {
     for (int64_t n = 0; n < count; ++n)
       result.reals[n] = realFunction(expr.op, a.real(n));
   } else {
     for (int64_t n = 0; n < count; ++n) {
       int64_t x = a.integer(n);
-      int64_t negated = integerOp(Op::Sub, 0, x);
-      result.integers[n] = expr.op == Op::Neg      ? negated
-                           : expr.op == Op::Abs    ? (x < 0 ? negated : x)
-                           : expr.op == Op::BitNot ? ~x
-                                                   : !x;
+      result.integers[n] =
+          expr.op == Op::Not ? !x : applyToIntegers(expr.op, ElemType::I64, x);
     }
   }
   return result;
@@ -432,7 +312,8 @@ Column<Real> RowEvaluator<Real>::bounded(const Expr &expr) {
             realOp(expr.op, sides[0].real(lane), sides[1].real(lane));
       else
         result.integers[lane] =
-            integerOp(expr.op, sides[0].integer(lane), sides[1].integer(lane));
+            applyToIntegers(expr.op, ElemType::I64, sides[0].integer(lane),
+                            sides[1].integer(lane));
   }
   return result;
 }

@@ -105,6 +105,7 @@ TEST(Item, FoldsIntegers) {
   EXPECT_EQ(integer("9223372036854775807 + 1 < 0 ? 1 : 0"), 1);
   EXPECT_EQ(integer("(-9223372036854775807 - 1) / -1 < 0 ? 1 : 0"), 1);
   EXPECT_EQ(integer("(-9223372036854775807 - 1) % -1"), 0);
+  EXPECT_EQ(integer("ceildiv(-9223372036854775807 - 1, 2) < 0 ? 1 : 0"), 1);
   EXPECT_EQ(integer("6 & 3 | 8 ^ 1"), 11);
   EXPECT_EQ(integer("~5"), -6);
   EXPECT_EQ(integer("abs(-3) + min(1, 2) + max(1, 2) + clamp(9, 0, 4)"), 10);
