@@ -43,6 +43,9 @@ config.substitutions += [
     ("%nvdisasm", config.nvdisasm or "nvdisasm-was-not-found"),
 ]
 
+# Whatever tegula-opt reads is also printed and read again, in the custom and in the generic form, and has to be the same.
+config.substitutions.append((r"(?<![\w./%-])tegula-opt(?=\s)", "tegula-opt --verify-roundtrip"))
+
 if "TEGULA_FULL" in os.environ:
     config.available_features.add("full")
 if os.path.exists(os.path.join(config.tegula_binary_dir, "build.ninja")):

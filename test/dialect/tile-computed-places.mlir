@@ -1,6 +1,5 @@
 // Memory at computed indices, masks of stores, and help while writing a program: through text twice, and through the generic form.
-// RUN: tegula-opt %s | tegula-opt | FileCheck %s
-// RUN: tegula-opt %s --mlir-print-op-generic | tegula-opt | FileCheck %s
+// RUN: tegula-opt %s | FileCheck %s
 
 !mem = memref<?x?xf32, strided<[?, ?]>>
 

