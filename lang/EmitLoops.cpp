@@ -3,11 +3,10 @@
 // `scf.for` with one carried value, or a few copies of its body.
 //
 //===----------------------------------------------------------------------===//
-#include "dialect/tile/TileDialect.h"
+#include "dialect/tile/ElementLoop.h"
 #include "lang/EmitScalar.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
@@ -53,15 +52,6 @@ Value ScalarEmitter::emitBounded(const Expr &e, Location loc) {
         emitIteration(e, loop.getInductionVar(), loop.getRegionIterArg(0), loc);
     scf::YieldOp::create(builder, loc, result);
   }
-  // A divided index, say, need not be divided again for each value. No op of
-  // an element's code traps.
-  moveLoopInvariantCode(
-      {&loop.getRegion()},
-      [&](Value value, Region *) { return loop.isDefinedOutsideOfLoop(value); },
-      [](Operation *op, Region *) {
-        return !op->hasTrait<OpTrait::IsTerminator>() &&
-               (isMemoryEffectFree(op) || isa<tile::LookupOp>(op));
-      },
-      [&](Operation *op, Region *) { loop.moveOutOfLoop(op); });
+  tile::hoistElementCode(loop);
   return loop.getResult(0);
 }

@@ -68,9 +68,8 @@ static std::optional<GuardedDivision> matchDivision(Operation *op) {
                            "%"};
   // x - x / y * y
   auto difference = dyn_cast<arith::SubIOp>(op);
-  auto product = difference
-                     ? difference.getRhs().getDefiningOp<arith::MulIOp>()
-                     : arith::MulIOp();
+  auto product = difference ? difference.getRhs().getDefiningOp<arith::MulIOp>()
+                            : arith::MulIOp();
   auto quotient = product
                       ? product.getLhs().getDefiningOp<arith::FloorDivSIOp>()
                       : arith::FloorDivSIOp();
@@ -116,9 +115,9 @@ static LookupOp matchBool(Operation *op) {
 }
 
 bool tegula::lang::isSpelledOut(Operation &op) {
-  auto isDivision = llvm::IsaPred<arith::DivSIOp, arith::FloorDivSIOp,
-                                  arith::CeilDivSIOp, arith::RemSIOp,
-                                  arith::MulIOp>;
+  auto isDivision =
+      llvm::IsaPred<arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivSIOp,
+                    arith::RemSIOp, arith::MulIOp>;
   if (isa<arith::SelectOp>(op))
     return unguarded(op.getResult(0)) != op.getResult(0) &&
            llvm::all_of(op.getUsers(), isDivision);
@@ -176,6 +175,8 @@ Text KernelPrinter::constant(Attribute value) {
   if (auto number = dyn_cast<IntegerAttr>(value)) {
     if (number.getType().isInteger(1))
       return {number.getValue().isZero() ? "false" : "true"};
+    if (number.getInt() == INT64_MIN) // whose digits alone fit in no integer
+      return {"-9223372036854775807 - 1", false};
     stream << number.getInt();
     return {text, number.getInt() >= 0};
   }
@@ -191,6 +192,13 @@ Text KernelPrinter::constant(Attribute value) {
   return {std::string(digits), !real.isNegative()};
 }
 
+static Text fullOf(ArrayRef<int64_t> shape, const Text &element) {
+  std::string extents;
+  llvm::raw_string_ostream stream(extents);
+  llvm::interleaveComma(shape, stream);
+  return Text{"full([" + extents + "], " + element.text + ")"};
+}
+
 /// A tile of one value.
 FailureOr<Text> KernelPrinter::full(Value tile) {
   auto type = dyn_cast<RankedTensorType>(tile.getType());
@@ -204,10 +212,18 @@ FailureOr<Text> KernelPrinter::full(Value tile) {
     return expression(tile);
   if (!type || failed(element))
     return element;
-  std::string extents;
-  llvm::raw_string_ostream stream(extents);
-  llvm::interleaveComma(type.getShape(), stream);
-  return Text{"full([" + extents + "], " + element->text + ")"};
+  return fullOf(type.getShape(), *element);
+}
+
+/// The same of a scalar.
+FailureOr<Text> KernelPrinter::full(ArrayRef<int64_t> shape, Value scalar) {
+  FailureOr<Text> element = expression(scalar);
+  if (failed(element))
+    return failure();
+  // A literal would be i32.
+  bool isWide =
+      matchPattern(scalar, m_Constant()) && scalar.getType().isInteger(64);
+  return fullOf(shape, isWide ? Text{"i64(" + element->text + ")"} : *element);
 }
 
 /// `base + lane` along an axis of a tile, by the name that it gets.
@@ -216,8 +232,7 @@ FailureOr<Text> KernelPrinter::index(Value base, unsigned axis,
   FailureOr<Text> first = expression(base);
   if (failed(first))
     return failure();
-  std::string lanes =
-      "iota(" + std::to_string(tile.getDimSize(axis)) + ")";
+  std::string lanes = "iota(" + std::to_string(tile.getDimSize(axis)) + ")";
   lanes = matchPattern(base, m_Zero()) ? "i64(" + lanes + ")"
                                        : first->bracketed() + " + " + lanes;
   if (tile.getRank() == 2)
@@ -261,6 +276,8 @@ static unsigned axesOf(Value value) {
     unsigned number = argument.getArgNumber();
     if (isa<MaskOp>(parent))
       return 1u << number;
+    if (auto loop = dyn_cast<scf::ForOp>(parent))
+      return value == loop.getInductionVar() ? 0 : 3;
     auto map = dyn_cast<MapOp>(parent);
     if (!map)
       return 0;
@@ -271,8 +288,10 @@ static unsigned axesOf(Value value) {
                ? 1
                : 3;
   }
-  if (!isa<MaskOp, MapOp>(value.getDefiningOp()->getParentOp()))
+  if (!elementOwner(value.getDefiningOp()))
     return 0;
+  if (value.getDefiningOp<scf::ForOp>()) // has all axes
+    return 3;
   unsigned axes = 0;
   for (Value operand : value.getDefiningOp()->getOperands())
     axes |= axesOf(operand);
@@ -298,7 +317,7 @@ FailureOr<Text> KernelPrinter::lookup(LookupOp op) {
     unsigned axes = axesOf(index);
     if (isMixed && axes != 0 && axes != 3) {
       auto tile =
-          cast<RankedTensorType>(op->getParentOp()->getResult(0).getType());
+          cast<RankedTensorType>(elementOwner(op)->getResult(0).getType());
       at = "broadcast(" + at + ", [" + std::to_string(tile.getDimSize(0)) +
            ", " + std::to_string(tile.getDimSize(1)) + "])";
     }
@@ -344,7 +363,7 @@ FailureOr<Text> KernelPrinter::expression(Value value) {
     return argument(blockArgument);
   Operation *op = value.getDefiningOp();
   // Element code is met here first.
-  if (isa<MaskOp, MapOp>(op->getParentOp()) && !isInline(*op)) {
+  if (elementOwner(op) && !isInline(*op)) {
     if (failed(define(value)))
       return failure();
     return Text{names[value]};
@@ -473,6 +492,8 @@ FailureOr<Text> KernelPrinter::operation(Operation *op) {
   }
   if (auto map = dyn_cast<MapOp>(op))
     return expression(map.getBody().front().getTerminator()->getOperand(0));
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return elementLoop(loop);
   if (auto look = dyn_cast<LookupOp>(op))
     return lookup(look);
   if (auto look = matchBool(op))
@@ -492,18 +513,18 @@ FailureOr<Text> KernelPrinter::operation(Operation *op) {
     acc = dot.getAcc() ? expression(dot.getAcc()) : FailureOr<Text>(Text());
     if (failed(rhs) || failed(acc))
       return failure();
-    return Text{"dot(" + lhs->text + ", " +
-                (dot.getTransposeB() ? "transpose(" + rhs->text + ")"
-                                     : rhs->text) +
-                (dot.getAcc() ? ", " + acc->text : "") + ")"};
+    return Text{
+        "dot(" + lhs->text + ", " +
+        (dot.getTransposeB() ? "transpose(" + rhs->text + ")" : rhs->text) +
+        (dot.getAcc() ? ", " + acc->text : "") + ")"};
   }
   if (auto reduce = dyn_cast<ReduceOp>(op);
       reduce && reduce.getKind() == ReduceKind::Add) {
     FailureOr<Text> tile = expression(reduce.getTile());
     if (failed(tile))
       return failure();
-    return Text{"sum(" + tile->text + ", axis = " +
-                std::to_string(reduce.getReducedAxis()) + ")"};
+    return Text{"sum(" + tile->text +
+                ", axis = " + std::to_string(reduce.getReducedAxis()) + ")"};
   }
   if (auto zero = dyn_cast<ZeroUnseenOp>(op)) // is a part of masked products
     return expression(zero.getTile());
@@ -530,6 +551,6 @@ FailureOr<Text> KernelPrinter::operation(Operation *op) {
   FailureOr<Text> cast = convert(op);
   if (failed(cast) || !cast->text.empty())
     return cast;
-  return op->emitError("`") << op->getName()
-                            << "` has no text in the kernel language";
+  return op->emitError("`")
+         << op->getName() << "` has no text in the kernel language";
 }

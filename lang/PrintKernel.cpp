@@ -175,8 +175,8 @@ static bool isLoadedForProduct(Operation &op) {
     user = *user->getUsers().begin();
   if (!isa<DotOp>(user) || user->getBlock() != op.getBlock())
     return false;
-  auto between = llvm::make_range(std::next(op.getIterator()),
-                                  user->getIterator());
+  auto between =
+      llvm::make_range(std::next(op.getIterator()), user->getIterator());
   return llvm::none_of(between, [](Operation &other) {
     return !isa<LoadOp, MaskOp, MapOp>(other) && !isMemoryEffectFree(&other);
   });
@@ -211,8 +211,8 @@ LogicalResult KernelPrinter::print(Operation &op) {
     return printMerge(merge);
   if (op.getNumResults() != 1 ||
       (op.getNumRegions() != 0 && !isa<MaskOp, MapOp, ZeroUnseenOp>(op)))
-    return op.emitError("`") << op.getName()
-                             << "` has no text in the kernel language";
+    return op.emitError("`")
+           << op.getName() << "` has no text in the kernel language";
   if (auto max = maxima.find(&op); max != maxima.end()) {
     let(op.getResult(0), "top", max->second);
     return success();
@@ -234,10 +234,10 @@ LogicalResult KernelPrinter::print(Operation &op) {
 
 LogicalResult KernelPrinter::define(Value value) {
   Operation *op = value.getDefiningOp();
-  StringRef hint = isa<DotOp>(op)                        ? "S"
-                   : isa<arith::DivSIOp>(op)             ? "g"
+  StringRef hint = isa<DotOp>(op)                           ? "S"
+                   : isa<arith::DivSIOp>(op)                ? "g"
                    : isa<RankedTensorType>(value.getType()) ? "y"
-                                                         : "x";
+                                                            : "x";
   std::string memory;
   if (auto load = dyn_cast<LoadOp>(op))
     hint = memory = nameOf(load.getMemory()).upper();
@@ -374,8 +374,9 @@ FailureOr<Text> KernelPrinter::weightOf(Value weighted, Value weights) {
     Block &body = op.getBody().front();
     auto select =
         body.getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
-    auto product = select ? select.getFalseValue().getDefiningOp<arith::MulFOp>()
-                          : arith::MulFOp();
+    auto product = select
+                       ? select.getFalseValue().getDefiningOp<arith::MulFOp>()
+                       : arith::MulFOp();
     if (product && op.getInputs().front() == weights &&
         product.getLhs() == body.getArgument(0)) {
       written.insert(op);
@@ -417,10 +418,10 @@ LogicalResult KernelPrinter::printSoftmax(OnlineSoftmaxOp softmax) {
   double scale = softmax.getScale().convertToDouble();
   std::string scaled = s->text;
   if (scale != 1.0)
-    scaled = s->bracketed() + " * " +
-             constant(FloatAttr::get(Float64Type::get(kernel.getContext()),
-                                     scale))
-                 .text;
+    scaled =
+        s->bracketed() + " * " +
+        constant(FloatAttr::get(Float64Type::get(kernel.getContext()), scale))
+            .text;
   if (weights != softmax.getWeights()) {
     FailureOr<Text> text = weightOf(weights, softmax.getWeights());
     if (failed(text))
@@ -460,8 +461,8 @@ LogicalResult KernelPrinter::nameResults(FinishOp finish) {
 LogicalResult KernelPrinter::printMerge(MergeOp merge) {
   auto state = states.find(merge.getMaxA());
   auto sum = merge.getSumB().getDefiningOp<arith::SelectOp>();
-  auto none = sum ? sum.getCondition().getDefiningOp<arith::CmpFOp>()
-                  : arith::CmpFOp();
+  auto none =
+      sum ? sum.getCondition().getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
   if (state == states.end() || !none || none.getLhs() != merge.getMaxB())
     return merge.emitError("the kernel language has no words for this state");
   std::string first = state->second;

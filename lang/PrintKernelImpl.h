@@ -1,7 +1,7 @@
 //===- PrintKernelImpl.h - the printer of tile programs ---------*- C++ -*-===//
 //
 // PrintKernel.cpp writes the signature and the statements, PrintExpression.cpp
-// what stands in them.
+// what stands in them, PrintElementLoop.cpp bounded reductions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TEGULA_LANG_PRINTKERNELIMPL_H
@@ -9,6 +9,7 @@
 
 #include "dialect/tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -66,6 +67,9 @@ private:
   Failable call(mlir::StringRef callee, mlir::ValueRange operands);
   Failable lookup(tile::LookupOp op);
   Failable full(mlir::Value tile);
+  Failable full(mlir::ArrayRef<int64_t> shape, mlir::Value scalar);
+  Failable elementLoop(mlir::scf::ForOp loop);
+  mlir::LogicalResult nameOutside(mlir::Value value, mlir::Region &element);
   static Text constant(mlir::Attribute value);
   mlir::FailureOr<std::string> place(mlir::Value memory,
                                      mlir::ValueRange indices,
@@ -79,7 +83,7 @@ private:
   llvm::raw_ostream &os;
   unsigned indent = 1;
   llvm::StringSet<> taken;
-  llvm::DenseMap<mlir::Value, std::string> names; ///< arguments, definitions
+  llvm::DenseMap<mlir::Value, std::string> names;  ///< arguments, definitions
   llvm::DenseMap<mlir::Value, std::string> states; ///< of a maximum or a sum
   /// What stands for the largest score of each row, and its text.
   llvm::DenseMap<mlir::Operation *, std::string> maxima;
@@ -90,6 +94,9 @@ private:
 
 /// "bf16"; "bool" for i1.
 std::string typeName(mlir::Type type);
+
+/// The mask or map whose element code holds an op; null: none.
+mlir::Operation *elementOwner(mlir::Operation *op);
 
 /// Whether an op is written where its result is read, not in a `let`.
 bool isInline(mlir::Operation &op);

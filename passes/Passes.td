@@ -43,7 +43,7 @@ def RaiseMasksPass : Pass<"tegula-raise-masks", "::tegula::tile::KernelOp"> {
     Example: `arith.cmpi sge, %i, %j : tensor<64x64xi64>` of `%i = %m0 + iota` down and `%j = %n + iota` across becomes
     `tile.mask rows(%m0) cols(%n) { ^bb0(%i: i64, %j: i64): arith.cmpi sge, %i, %j ... }`.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"masks", "masks-raised", "masks raised">, Statistic<"scores", "scores-raised", "scores raised">];
 }
 

@@ -5,12 +5,17 @@
 // element is the region; `base + iota` is the element's index itself.
 #include "passes/Passes.h"
 
+#include "dialect/tile/ElementLoop.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace tegula {
 #define GEN_PASS_DEF_RAISEMASKSPASS
@@ -29,6 +34,38 @@ using Place = SmallVector<Axis, 2>;
 
 bool isElementwise(Operation *op) {
   return op && op->hasTrait<OpTrait::Elementwise>() && isa<arith::ArithDialect, math::MathDialect, TileDialect>(op->getDialect()) && op->getNumResults() == 1;
+}
+
+/// Whether a gather reads a table, at indices as they are.
+bool isTableRead(Operation *op) {
+  auto gather = dyn_cast<GatherOp>(op);
+  return gather && !gather.getMask() && KernelOp::isTable(gather.getMemory());
+}
+
+/// A loop that folds elementwise code into the one tile that it carries, as `x = x || c`: an element of its result is the same loop over scalars. Null: `op` is none.
+ForBlocksOp elementLoop(Operation *op) {
+  auto loop = dyn_cast_or_null<ForBlocksOp>(op);
+  if (!loop || loop.getIterArgs().size() != 1 || !isa<RankedTensorType>(loop.getIterArgs()[0].getType()))
+    return {};
+  BlockArgument carried = loop.getIterArgs()[0];
+  Operation *fold = loop.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
+  if (!carried.hasOneUse() || !isElementwise(fold) || fold != *carried.user_begin() || fold->getParentOp() != loop)
+    return {};
+  bool isElementCode = llvm::all_of(loop.getBody().front().without_terminator(), [](Operation &inner) {
+    auto lookup = dyn_cast<LookupOp>(inner);
+    return isTableRead(&inner) || elementLoop(&inner) || (lookup && KernelOp::isTable(lookup.getTable())) ||
+           (inner.getNumRegions() == 0 && inner.getNumResults() == 1 && isMemoryEffectFree(&inner) &&
+            (isElementwise(&inner) || isa<BroadcastOp, TransposeOp, IotaOp, tensor::SplatOp, arith::ConstantOp>(inner)));
+  });
+  return isElementCode ? loop : ForBlocksOp();
+}
+
+/// The tiles of which an element of the op's result is a function.
+SmallVector<Value> tileOperands(Operation *op) {
+  llvm::SetVector<Value> operands(op->operand_begin(), op->operand_end());
+  if (ForBlocksOp loop = elementLoop(op))
+    getUsedValuesDefinedAbove(loop->getRegions(), operands);
+  return llvm::filter_to_vector(operands, [](Value operand) { return isa<RankedTensorType>(operand.getType()); });
 }
 
 /// The place of a broadcast's operand, for the place of its result.
@@ -60,7 +97,9 @@ public:
     auto [it, isNew] = known.try_emplace(value, Kind::Other);
     if (!isNew)
       return it->second;
-    Kind kind = compute(value.getDefiningOp());
+    auto argument = dyn_cast<BlockArgument>(value);
+    ForBlocksOp loop = argument ? elementLoop(argument.getOwner()->getParentOp()) : ForBlocksOp();
+    Kind kind = loop ? of(loop.getResult(0)) : compute(value.getDefiningOp());
     return known[value] = kind;
   }
 
@@ -72,14 +111,11 @@ private:
       return !isa<arith::ConstantOp>(op) || isa<SplatElementsAttr>(cast<arith::ConstantOp>(op).getValue()) ? Kind::Uniform : Kind::Other;
     if (isa<IotaOp>(op))
       return Kind::Indexed;
-    if (auto gather = dyn_cast<GatherOp>(op); gather && (gather.getMask() || !KernelOp::isTable(gather.getMemory())))
+    if (!isElementwise(op) && !isa<BroadcastOp, TransposeOp>(op) && !isTableRead(op) && !elementLoop(op))
       return Kind::Other;
-    if (!isElementwise(op) && !isa<BroadcastOp, TransposeOp, GatherOp>(op))
-      return Kind::Other;
-    Kind kind = isa<GatherOp>(op) ? Kind::Indexed : Kind::Uniform;
-    for (Value operand : op->getOperands())
-      if (isa<RankedTensorType>(operand.getType()))
-        kind = std::max(kind, of(operand));
+    Kind kind = isa<GatherOp, ForBlocksOp>(op) ? Kind::Indexed : Kind::Uniform;
+    for (Value operand : tileOperands(op))
+      kind = std::max(kind, of(operand));
     return kind;
   }
 
@@ -154,9 +190,9 @@ private:
     }
     if (auto softmax = dyn_cast_or_null<OnlineSoftmaxOp>(op))
       return of(softmax.getScores());
-    if (!isElementwise(op))
+    if (!isElementwise(op) && !elementLoop(op))
       return std::nullopt;
-    for (Value operand : op->getOperands())
+    for (Value operand : tileOperands(op))
       if (std::optional<Origin> origin = of(operand))
         return origin;
     return std::nullopt;
@@ -212,6 +248,8 @@ private:
       return findBases(broadcast.getTile(), operandPlace(broadcast, place));
     if (auto transpose = dyn_cast<TransposeOp>(op))
       return findBases(transpose.getTile(), operandPlace(transpose, place));
+    if (ForBlocksOp loop = elementLoop(op))
+      return findBases(loop.getBody().front().getTerminator()->getOperand(0), place);
     if (isElementwise(op) || isa<GatherOp>(op))
       for (Value operand : op->getOperands())
         if (isa<RankedTensorType>(operand.getType()))
@@ -280,6 +318,8 @@ private:
       return emit(broadcast.getTile(), operandPlace(broadcast, place));
     if (auto transpose = dyn_cast<TransposeOp>(op))
       return emit(transpose.getTile(), operandPlace(transpose, place));
+    if (ForBlocksOp loop = elementLoop(op))
+      return emitLoop(loop, place);
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
       operands.push_back(isa<RankedTensorType>(operand.getType()) ? emit(operand, place) : sink(operand));
@@ -289,14 +329,30 @@ private:
     return b.create(state)->getResult(0);
   }
 
-  /// A scalar that only element code reads is a part of it.
+  Value emitLoop(ForBlocksOp from, const Place &place) {
+    Location at = from.getLoc();
+    Value lower = sink(from.getLower()), upper = sink(from.getUpper()), init = emit(from.getInits()[0], place);
+    Value step = arith::ConstantOp::create(b, at, b.getI64IntegerAttr(from.getStep()));
+    auto loop = scf::ForOp::create(b, at, lower, upper, step, init);
+    {
+      OpBuilder::InsertionGuard guard(b);
+      llvm::SaveAndRestore forget(emitted); // what stands inside is not to be read behind the loop
+      b.setInsertionPointToStart(loop.getBody());
+      emitted[{from.getInductionVar(), 0}] = loop.getInductionVar();
+      emitted[{from.getIterArgs()[0], key(place)}] = loop.getRegionIterArg(0);
+      scf::YieldOp::create(b, at, emit(from.getBody().front().getTerminator()->getOperand(0), place));
+    }
+    hoistElementCode(loop);
+    return loop.getResult(0);
+  }
+
+  /// A scalar that only element code reads is a part of it, and so is what a loop of it computes.
   Value sink(Value scalar) {
-    Operation *op = scalar.getDefiningOp();
-    if (!op || !isElementCode(op))
-      return scalar;
-    Value &sunk = emitted[{scalar, 0}];
-    if (sunk)
+    if (Value sunk = emitted.lookup({scalar, 0}))
       return sunk;
+    Operation *op = scalar.getDefiningOp();
+    if (!op || !(isElementCode(op) || elementLoop(op->getParentOp())))
+      return scalar;
     IRMapping map;
     for (Value operand : op->getOperands())
       map.map(operand, sink(operand));
@@ -387,7 +443,7 @@ public:
   /// Whether there is a tree above its inputs. A masked tile is an input: what is visible stays apart from what an element is.
   static bool isInner(Value value) {
     auto select = value.getDefiningOp<arith::SelectOp>();
-    return isElementwise(value.getDefiningOp()) && !(select && select.getCondition().getDefiningOp<MaskOp>());
+    return (isElementwise(value.getDefiningOp()) || elementLoop(value.getDefiningOp())) && !(select && select.getCondition().getDefiningOp<MaskOp>());
   }
 
 private:
@@ -401,7 +457,7 @@ private:
       inputs.insert(value);
       return;
     }
-    for (Value operand : value.getDefiningOp()->getOperands())
+    for (Value operand : tileOperands(value.getDefiningOp()))
       visit(operand);
   }
 

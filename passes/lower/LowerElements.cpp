@@ -278,8 +278,9 @@ private:
     for (auto [init, shape] : llvm::zip(loop.getInits(), shapes))
       inits.push_back(get(init, shape, /*whole=*/true));
     bool narrow = llvm::all_of(bounds, [&](Value bound) { return ranges.fitsI32(bound); }) && ranges.fitsI32(loop.getInductionVar());
+    Type type = narrow ? b.getI32Type() : b.getI64Type();
     for (Value &bound : bounds)
-      bound = get(bound, Spread::Uniform, /*whole=*/!narrow);
+      bound = as(type, get(bound, Spread::Uniform));
     auto result = scf::ForOp::create(b, loc, bounds[0], bounds[1], bounds[2], inits);
     OpBuilder::InsertionGuard guard(b);
     Block *body = result.getBody();

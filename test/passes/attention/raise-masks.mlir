@@ -248,3 +248,64 @@ tile.kernel @scalars(%S: memref<?x?xf32>, %slope: memref<?xf32>, %h: i64, %H: i6
   tile.store %z, %S[%m0, %one] axes [0, 1] : tensor<8x16xf32>, memref<?x?xf32>
   tile.return
 }
+
+// -----
+
+// A loop that folds elementwise code into one tile is a loop of scalars in the region; what it does not change stands ahead of it.
+// CHECK-LABEL: tile.kernel @loop
+// CHECK-SAME: %[[S:[^ ]*]]: memref<?x?xf32>, %[[SEL:[^ ]*]]: memref<?x?xi64>, %[[M0:[^ ]*]]: i64, %[[K:[^ ]*]]: i64
+tile.kernel @loop(%S: memref<?x?xf32>, %sel: memref<?x?xi64>, %m0: i64, %k: i64) {
+  %s = tile.load %S[%m0, %m0] axes [0, 1] : memref<?x?xf32> -> tensor<8x16xf32>
+  %c0 = arith.constant 0 : i64
+  %r32 = tile.iota : tensor<8xi32>
+  %r = arith.extsi %r32 : tensor<8xi32> to tensor<8xi64>
+  %m = tensor.splat %m0 : tensor<8xi64>
+  %i = arith.addi %m, %r : tensor<8xi64>
+  %false = arith.constant dense<false> : tensor<8x16xi1>
+  // CHECK: tile.mask rows(%[[M0]])
+  // CHECK-NEXT: ^bb0(%[[I:.*]]: i64, %{{.*}}: i64):
+  // CHECK: %[[TWICE:.*]] = arith.addi %[[I]], %[[I]] : i64
+  // CHECK-NEXT: %[[ANY:.*]] = scf.for %[[T:.*]] = %{{.*}} to %[[K]] step %{{.*}} iter_args(%[[BEFORE:.*]] = %{{.*}}) -> (i1) : i64 {
+  // CHECK-NEXT: %[[AT:.*]] = tile.lookup %[[SEL]][%[[I]], %[[T]]]
+  // CHECK-NEXT: %[[IS:.*]] = arith.cmpi eq, %[[AT]], %[[TWICE]] : i64
+  // CHECK-NEXT: %[[NEXT:.*]] = arith.ori %[[BEFORE]], %[[IS]] : i1
+  // CHECK-NEXT: scf.yield %[[NEXT]]
+  // CHECK: tile.yield %[[ANY]]
+  // CHECK-NOT: tile.for_blocks
+  %keep = tile.for_blocks %t = %c0 to %k step 1 iter_args(%any = %false) -> (tensor<8x16xi1>) {
+    %T = tensor.splat %t : tensor<8xi64>
+    %at = tile.gather %sel[%i, %T] : memref<?x?xi64>, tensor<8xi64>, tensor<8xi64> -> tensor<8xi64>
+    %twice = arith.addi %i, %i : tensor<8xi64>
+    %is = arith.cmpi eq, %at, %twice : tensor<8xi64>
+    %Is = tile.broadcast %is : tensor<8xi1> -> tensor<8x16xi1>
+    %or = arith.ori %any, %Is : tensor<8x16xi1>
+    tile.yield %or : tensor<8x16xi1>
+  }
+  %hidden = arith.constant dense<0xFF800000> : tensor<8x16xf32>
+  %x = arith.select %keep, %s, %hidden : tensor<8x16xi1>, tensor<8x16xf32>
+  tile.store %x, %S[%m0, %m0] axes [0, 1] : tensor<8x16xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// A loop that reads what it carries once more is left as it is.
+// CHECK-LABEL: tile.kernel @other_loop
+tile.kernel @other_loop(%S: memref<?x?xf32>, %m0: i64, %k: i64) {
+  %s = tile.load %S[%m0, %m0] axes [0, 1] : memref<?x?xf32> -> tensor<8x8xf32>
+  %c0 = arith.constant 0 : i64
+  %r32 = tile.iota : tensor<8xi32>
+  %r = tile.broadcast %r32 : tensor<8xi32> -> tensor<8x8xi32>
+  // CHECK: tile.for_blocks
+  // CHECK-NOT: tile.mask
+  %fold = tile.for_blocks %t = %c0 to %k step 1 iter_args(%x = %r) -> (tensor<8x8xi32>) {
+    %turned = tile.transpose %x permutation [1, 0] : tensor<8x8xi32> -> tensor<8x8xi32>
+    %sum = arith.addi %x, %turned : tensor<8x8xi32>
+    tile.yield %sum : tensor<8x8xi32>
+  }
+  %keep = arith.cmpi sge, %fold, %r : tensor<8x8xi32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<8x8xf32>
+  %x = arith.select %keep, %s, %hidden : tensor<8x8xi1>, tensor<8x8xf32>
+  tile.store %x, %S[%m0, %m0] axes [0, 1] : tensor<8x8xf32>, memref<?x?xf32>
+  tile.return
+}
