@@ -26,6 +26,8 @@ private:
   void addLets();
   void addMasks();
   std::string mask();
+  std::string term(const std::string &index);
+  std::string condition(int depth);
   void addScores();
   void addReduction();
   void addEmits();
@@ -46,6 +48,8 @@ private:
   std::vector<std::string> pairLets;
   tool::Pairs arguments;
   bool hasTableDim = false, isSquare = false, hasLse = true;
+  /// What a block shows and hides, and little else.
+  bool hasMasksOnly = false;
   unsigned names = 0;
 };
 } // namespace
@@ -245,7 +249,91 @@ std::string AttentionGenerator::mask() {
   }
 }
 
+/// A few steps from an index, each of which an interval follows: over a block
+/// of positions the term often spans few values.
+std::string AttentionGenerator::term(const std::string &index) {
+  std::string text = index;
+  for (unsigned steps = choices.below(4); steps; --steps) {
+    std::string by = choices.pick({"3", "8", "5", "16", "2"});
+    switch (choices.below(12)) {
+    case 0:
+      text = "(" + text + choices.pick({" + ", " - "}) + by + ")";
+      break;
+    case 1:
+      text = "(" + text + " * " + choices.pick({"2", "-1", "3", "-2"}) + ")";
+      break;
+    case 2:
+    case 3:
+      text = "(" + text + " / " + by + ")";
+      break;
+    case 4:
+      text = "(" + text + " % " + by + ")";
+      break;
+    case 5:
+      text = "ceildiv(" + text + ", " + by + ")";
+      break;
+    case 6:
+      text = choices.pick({"min(", "max("}) + text + ", " + by + ")";
+      break;
+    case 7:
+      text = "(" + by + " - " + text + ")";
+      break;
+    case 8:
+      text = choices.pick({"min(", "max("}) + text + ", " + index + " - " + by +
+             ")";
+      break;
+    case 9:
+      text = "((" + text + " - " + by + ") * (" + index + " - 9))";
+      break;
+    case 10:
+      text =
+          "(" + condition(0) + " ? " + text + " : " + by + " - " + index + ")";
+      break;
+    case 11:
+      text = "abs(" + text + " - " + by + ")";
+      break;
+    }
+  }
+  return text;
+}
+
+/// Terms of positions compared, in few connectives: often true, or false, for
+/// whole blocks.
+std::string AttentionGenerator::condition(int depth) {
+  if (depth <= 0) {
+    std::string row = choices.pick({"i", "i", "(i + (N - M))", "h", "b"});
+    const char *op = choices.pick({"<", "<=", ">", ">=", "==", "!="});
+    switch (choices.below(4)) {
+    case 0:
+      return "(" + term("j") + " " + op + " " +
+             choices.pick({"16", "3", "-5", "0", "25", "8"}) + ")";
+    case 1:
+      return "(" + term("(" + row + " - j)") + " " + op + " " +
+             choices.pick({"0", "-1", "8", "3"}) + ")";
+    default:
+      return "(" + term(row) + " " + op + " " + term("j") + ")";
+    }
+  }
+  std::string a = condition(depth - 1), b = condition(depth - 1);
+  switch (choices.below(5)) {
+  case 0:
+    return a;
+  case 1:
+    return "(" + a + " && " + b + ")";
+  case 2:
+    return "(" + a + " || " + b + ")";
+  case 3:
+    return "!" + a;
+  default:
+    return "(" + condition(0) + " ? " + a + " : " + b + ")";
+  }
+}
+
 void AttentionGenerator::addMasks() {
+  if (hasMasksOnly) {
+    clauses.push_back("mask " + condition(choices.below(3)));
+    return;
+  }
   for (unsigned count = choices.below(3); count; --count)
     clauses.push_back("mask " + mask());
 }
@@ -332,6 +420,10 @@ tegula::tool::SetupRequest AttentionGenerator::problem() {
   int64_t groups = choices.between(1, 2), ratio = choices.pick({1, 2, 3});
   int64_t m = choices.pick({9, 1, 8, 17, 25, 0, 3, 40});
   int64_t n = choices.pick({9, 1, 8, 17, 25, 0, 33, 40});
+  if (hasMasksOnly) {
+    m = choices.pick({40, 24, 17, 64});
+    n = choices.pick({40, 24, 33, 64});
+  }
   request.sizes = {{"B", choices.pick({1, 2, 0})},
                    {"H", groups * ratio},
                    {"G", groups},
@@ -347,15 +439,24 @@ tegula::tool::SetupRequest AttentionGenerator::problem() {
 
 RandomProgram AttentionGenerator::make() {
   RandomProgram program;
-  type = choices.pick({"f64", "f64", "f64", "f32", "f16", "bf16"});
-  addFns();
-  addParams();
+  hasMasksOnly = choices.chance(50);
+  type = hasMasksOnly
+             ? "f64"
+             : choices.pick({"f64", "f64", "f64", "f32", "f16", "bf16"});
+  if (!hasMasksOnly) {
+    addFns();
+    addParams();
+  }
   size_t declared = clauses.size();
-  addLets();
-  addMasks();
-  addScores();
-  addReduction();
-  addEmits();
+  if (hasMasksOnly) {
+    addMasks();
+  } else {
+    addLets();
+    addMasks();
+    addScores();
+    addReduction();
+    addEmits();
+  }
 
   std::string lse = isDouble() ? ", lse: f64[B,H,M]" : ", lse: f32[B,H,M]";
   program.text = fns + "attention base(q: T[B,H,M,D], k: T[B,G,N,D], v: " +
@@ -391,6 +492,8 @@ RandomProgram AttentionGenerator::make() {
   program.schedule = {
       "block_m=" + std::string(choices.pick({"8", "8", "16", "64"})),
       "block_n=" + std::string(choices.pick({"8", "8", "16", "64"}))};
+  if (hasMasksOnly)
+    program.schedule = {"block_m=8", "block_n=8"};
   for (int n = 0; n < 2; ++n)
     program.problems.push_back(problem());
   return program;
