@@ -9,6 +9,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 
+#include <cmath>
+
 using namespace tegula::lang;
 using llvm::SMRange;
 

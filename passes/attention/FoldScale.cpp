@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
 
+#include <cmath>
+
 namespace tegula {
 #define GEN_PASS_DEF_FOLDSCALEPASS
 #include "passes/Passes.h.inc"

@@ -10,6 +10,7 @@
 #include "runtime/Status.h"
 
 #include <atomic>
+#include <cstdint>
 #include <map>
 #include <mutex>
 

@@ -7,6 +7,8 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
+#include <cmath>
+
 using namespace tegula;
 using namespace tegula::generated;
 using lang::isFloat;

@@ -9,6 +9,7 @@
 #include "llvm/Support/ErrorHandling.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 using namespace tegula;

@@ -13,6 +13,7 @@
 #include "llvm/Support/Parallel.h"
 
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 using namespace tegula;

@@ -16,6 +16,7 @@
 #include "passes/lower/LegalizeMath.h"
 #include "llvm/ADT/bit.h"
 #include <cmath>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <limits>
 

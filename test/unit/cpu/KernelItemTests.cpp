@@ -3,6 +3,7 @@
 #include "test/unit/cpu/HostTensor.h"
 
 #include <cmath>
+#include <cstdlib>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <sstream>

@@ -10,6 +10,7 @@
 #include "runtime/DriverApi.h"
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <sstream>

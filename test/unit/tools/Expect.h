@@ -8,6 +8,8 @@
 #include "tools/tegula/Failure.h"
 #include "gtest/gtest.h"
 
+#include <cstdlib>
+
 namespace tegula::tool {
 
 template <typename T> T valueOf(llvm::Expected<T> value) {

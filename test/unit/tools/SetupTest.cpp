@@ -6,6 +6,8 @@
 #include "Problems.h"
 #include "tools/tegula/Npy.h"
 
+#include <cmath>
+
 using namespace tegula;
 using namespace tegula::tool;
 
