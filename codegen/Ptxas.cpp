@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/Ptxas.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"

@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 #include "passes/mask/KeyOrder.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/StringSwitch.h"
 
 namespace tegula {

@@ -12,6 +12,7 @@
 #include "tools/tegula/Npy.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
 #include <limits>
