@@ -15,6 +15,8 @@ namespace tile = tegula::tile;
 
 /// Up to here a static extent becomes copies of the body.
 static constexpr int64_t maxUnrolled = 8;
+/// Of copies inside copies.
+static constexpr int64_t maxCopies = 64;
 
 /// `before` with the body's value at `variable`. What the body emits may stand
 /// inside a loop, so it is forgotten.
@@ -36,7 +38,9 @@ Value ScalarEmitter::emitBounded(const Expr &e, Location loc) {
                 : e.type == ElemType::Bool
                     ? boolConstant(integerIdentity(e.op), loc)
                     : integerConstant(integerIdentity(e.op), loc);
-  if (extent.isConstant() && extent.integer <= maxUnrolled) {
+  if (extent.isConstant() && extent.integer <= maxUnrolled &&
+      extent.integer * copies <= maxCopies) {
+    llvm::SaveAndRestore inside(copies, copies * extent.integer);
     Value result = start;
     for (int64_t n = 0; n < extent.integer; ++n)
       result = emitIteration(e, integerConstant(n, loc), result, loc);

@@ -100,9 +100,8 @@ Emitted ProgramEmitter::emitDot(const Term &v) {
     if (!inner || isZero)
       return tile;
     Type element = cast<RankedTensorType>(tile.getType()).getElementType();
-    Value zero = isa<FloatType>(element)
-                     ? ops().constant(element, 0.0)
-                     : ops().constant(element, int64_t(0));
+    Value zero = isa<FloatType>(element) ? ops().constant(element, 0.0)
+                                         : ops().constant(element, int64_t(0));
     return neutralise(tile, inner, axis, zero);
   };
   Value x = silenced(*lhs, 1, lhs->zeroPast >> 1 & 1);

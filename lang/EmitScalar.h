@@ -60,6 +60,7 @@ private:
   mlir::Value emitLookup(const Expr &e, mlir::Location loc);
   mlir::Value emitLet(const Expr &e);
   mlir::Value emitOperator(const Expr &e, mlir::Location loc);
+  int64_t copies = 1; ///< of the code that is written now
   mlir::Value emitBounded(const Expr &e, mlir::Location loc);
   mlir::Value emitIteration(const Expr &e, mlir::Value variable,
                             mlir::Value before, mlir::Location loc);

@@ -43,10 +43,10 @@ Emitted ProgramEmitter::emitOnlineSoftmax(const Term &v) {
       tile::ScaleRowsOp::create(b, loc, state.parts[2], softmax.getRescale());
   Value weights = softmax.getWeights();
   if (const Term *weight = v.args[4])
-    weights = weighted(weights, weight->type.isScalar()
-                                    ? splat(emitScalar(*weight),
-                                            v.args[1]->type.shape)
-                                    : emitTile(*weight));
+    weights = weighted(weights,
+                       weight->type.isScalar()
+                           ? splat(emitScalar(*weight), v.args[1]->type.shape)
+                           : emitTile(*weight));
   const Term &second = *v.args[2];
   if (second.type.elem != v.type.elem)
     weights = ops().emitConvert(weights, v.type.elem, second.type.elem);
@@ -64,8 +64,8 @@ Emitted ProgramEmitter::emitOnlineSoftmax(const Term &v) {
 /// What has no weight stays without, whatever the factor is there.
 Value ProgramEmitter::weighted(Value weights, Value factor) {
   Value none = ops().constant(weights.getType(), 0.0);
-  Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ,
-                                       weights, none);
+  Value isNone =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, weights, none);
   return arith::SelectOp::create(
       b, loc, isNone, none, arith::MulFOp::create(b, loc, weights, factor));
 }
@@ -93,8 +93,8 @@ Emitted ProgramEmitter::emitPartial(const Term &v) {
 Value ProgramEmitter::rowMax(const Term &state) {
   Emitted parts = emit(state);
   Value sum = parts.parts[1];
-  Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, sum,
-                                      sum);
+  Value isNaN =
+      arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, sum, sum);
   return arith::SelectOp::create(b, loc, isNaN, sum, parts.parts[0]);
 }
 

@@ -5,6 +5,8 @@
 //===----------------------------------------------------------------------===//
 #include "lang/Lexer.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace tegula::lang;
 using llvm::StringRef;
@@ -19,6 +21,11 @@ public:
   }
 
   std::vector<Token> run() {
+    if (rest.starts_with("\xFF\xFE") || rest.starts_with("\xFE\xFF")) {
+      diagnostics.error(Token{Token::Unknown, rest.take_front(2)}.range(),
+                        "this file is UTF-16; save it as UTF-8");
+      rest = rest.take_back(0);
+    }
     while (skipBlanks(), !rest.empty())
       next();
     tokens.push_back({Token::End, rest});
@@ -129,16 +136,37 @@ private:
     StringRef bad = rest.take_front(n);
     bool printable = llvm::all_of(
         bad, [](char c) { return static_cast<unsigned char>(c) >= 0x20; });
-    diagnostics.error(Token{Token::Punctuation, bad}.range(),
-                      printable && n <= 16
-                          ? "`" + bad + "` is not in the language"
-                          : llvm::Twine("these bytes are not in the language"));
-    rest = rest.drop_front(n);
+    if (reported.insert(bad).second) {
+      StringRef meant = replacement(bad);
+      std::string text = printable && n <= 16
+                             ? ("`" + bad + "` is not in the language").str()
+                             : "these bytes are not in the language";
+      if (!meant.empty())
+        text += ("; write `" + meant + "`").str();
+      Diagnostic &d =
+          diagnostics.error(Token{Token::Unknown, bad}.range(), text);
+      if (!meant.empty())
+        d.fix(Token{Token::Unknown, bad}.range(), meant);
+    }
+    take(Token::Unknown, n);
+  }
+
+  /// What is written for a character of mathematics or of a text program.
+  static StringRef replacement(StringRef bytes) {
+    return llvm::StringSwitch<StringRef>(bytes)
+        .Case("\u2264", "<=")
+        .Case("\u2265", ">=")
+        .Case("\u2260", "!=")
+        .Case("\u00d7", "*")
+        .Cases({"\u2212", "\u2013", "\u2014"}, "-")
+        .Cases({"\u201c", "\u201d", "'"}, "\"")
+        .Default("");
   }
 
   StringRef rest;
   Diagnostics &diagnostics;
   std::vector<Token> tokens;
+  llvm::StringSet<> reported; ///< each spelling once
 };
 
 } // namespace

@@ -20,7 +20,8 @@ struct Token {
     Integer,
     Float,
     String,
-    Punctuation ///< told apart by its text
+    Punctuation, ///< told apart by its text
+    Unknown      ///< bytes that are no token, and have been reported
   };
   Kind kind;
   llvm::StringRef text;
@@ -34,8 +35,7 @@ struct Token {
   }
 };
 
-/// All tokens of buffer `bufferId`, closed by an End token; what is no token is
-/// reported and left out.
+/// All tokens of buffer `bufferId`, closed by an End token.
 std::vector<Token> lex(unsigned bufferId, Diagnostics &diagnostics);
 
 } // namespace tegula::lang

@@ -42,8 +42,10 @@ void Parser::parseClauses(ClauseList &item) {
 void Parser::parseClause(ClauseList &item) {
   const Token &word = peek();
   if (word.kind != Token::Word || !isClauseWord(word.text)) {
-    if (reportNoClause() && !item.clauses.empty()) {
-      // Its last name is no name: the clause has no value.
+    bool tookName = reportNoClause();
+    // The value before it did not end there; a static's name is kept.
+    if (!item.clauses.empty() && item.clauses.back().value &&
+        (tookName || item.clauses.back().kind != Clause::Static)) {
       item.incomplete |= item.clauses.back().kind == Clause::Let;
       item.clauses.pop_back();
     }
@@ -220,6 +222,8 @@ bool Parser::reportNoClause() {
       : token.is(",")             ? "; write `&&` to join conditions"
                                   : "";
   Diagnostic *d = errorExpected("a clause");
+  if (!d)
+    return false;
   d->text += hint;
   if (!near.empty())
     d->fix(token.range(), near);

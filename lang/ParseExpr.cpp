@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "lang/ParserImpl.h"
+#include <cmath>
 #include <limits>
 
 using namespace tegula::lang;
@@ -42,9 +43,9 @@ ExprPtr Parser::makeOperator(Op op, std::vector<ExprPtr> operands,
              operands.back()->range);
   ExprPtr e = ast::op(op, std::move(operands), opRange, range);
   if (e->depth > maxExprDepth) {
-    error(e->nameRange, "this expression is more than " +
-                            llvm::Twine(maxExprDepth) +
-                            " operators deep; name parts of it with `let`");
+    errorTooDeep(e->nameRange,
+                 "this expression is more than " + llvm::Twine(maxExprDepth) +
+                     " operators deep; name parts of it with `let`");
     return std::make_unique<Expr>();
   }
   return e;
@@ -52,9 +53,9 @@ ExprPtr Parser::makeOperator(Op op, std::vector<ExprPtr> operands,
 
 ExprPtr Parser::parseExpr() {
   if (nesting >= maxNesting) {
-    error(peek().range(), "this expression is nested more than " +
-                              llvm::Twine(maxNesting) +
-                              " deep; name parts of it with `let`");
+    errorTooDeep(peek().range(), "this expression is nested more than " +
+                                     llvm::Twine(maxNesting) +
+                                     " deep; name parts of it with `let`");
     return std::make_unique<Expr>();
   }
   ++nesting;
@@ -130,6 +131,10 @@ ExprPtr Parser::parseBinary(int precedence) {
                        token.range(), range);
       continue;
     }
+    if (token.is("//")) { // what follows may be a comment
+      left = errorExpr(rangeFrom(left->range));
+      continue;
+    }
     left = makeOperator(*op, args(std::move(left), std::move(right)),
                         token.range());
     if (!panicking && isComparison(*op))
@@ -180,14 +185,15 @@ ExprPtr Parser::parseUnary() {
                                                   : std::nullopt;
   if (!op) {
     if (token.is("+") && startsOperand(peek(1))) {
-      error(token.range(), "there is no unary `+`")->fix(token.range(), "");
+      if (Diagnostic *d = error(token.range(), "there is no unary `+`"))
+        d->fix(token.range(), "");
       return std::make_unique<Expr>();
     }
     return parsePrimary();
   }
   if (nesting >= maxNesting) {
-    error(token.range(), "this expression is nested more than " +
-                             llvm::Twine(maxNesting) + " deep");
+    errorTooDeep(token.range(), "this expression is nested more than " +
+                                    llvm::Twine(maxNesting) + " deep");
     return std::make_unique<Expr>();
   }
   take();
@@ -241,6 +247,12 @@ ExprPtr Parser::parseNumber() {
     double value = 0;
     // A malformed number was reported by the lexer and counts as 0.
     (void)token.text.getAsDouble(value);
+    if (std::isinf(value)) {
+      diagnostics.error(token.range(), "`" + token.text +
+                                           "` does not fit in f64; write "
+                                           "`inf`");
+      return errorExpr(token.range());
+    }
     return ast::real(value, token.range());
   }
   uint64_t value;

@@ -126,9 +126,9 @@ void Parser::skipToStatement() {
 /// Statements up to the bracket that closes `open`.
 std::vector<Stmt> Parser::parseStatements(const Token &open, bool &incomplete) {
   std::vector<Stmt> stmts;
-  if (nesting >= maxNesting) {
-    error(open.range(), "these blocks are nested more than " +
-                            llvm::Twine(maxNesting) + " deep");
+  if (nesting + 1 >= maxNesting) {
+    errorTooDeep(open.range(), "these blocks are nested more than " +
+                                   llvm::Twine(maxNesting - 1) + " deep");
     return stmts;
   }
   ++nesting;
@@ -213,10 +213,11 @@ bool Parser::refuseStatement() {
   } else if (isClauseWord(word.text)) {
     error(word.range(), "`" + word.text + "` belongs to an `attention` item");
   } else if (peek(1).is("[")) {
-    error(word.range(), "expected a statement, but found a place; write "
-                        "`store " +
-                            word.text + "[...] = ...`")
-        ->fix(SMRange(word.range().Start, word.range().Start), "store ");
+    if (Diagnostic *d = error(word.range(),
+                              "expected a statement, but found a place; write "
+                              "`store " +
+                                  word.text + "[...] = ...`"))
+      d->fix(SMRange(word.range().Start, word.range().Start), "store ");
   } else {
     StringRef near;
     std::string hint = word.kind == Token::Word
@@ -243,8 +244,9 @@ void Parser::parseWrite(Stmt &stmt) {
   stmt.place = parsePlace();
   bool isStore = stmt.kind == Stmt::Store;
   if (!panicking && isStore && peek().is("+=")) {
-    error(peek().range(), "`+=` is for `atomic`; a `store` replaces")
-        ->fix(stmt.word.range, "atomic");
+    if (Diagnostic *d =
+            error(peek().range(), "`+=` is for `atomic`; a `store` replaces"))
+      d->fix(stmt.word.range, "atomic");
     return;
   }
   if (!panicking && expect(isStore ? "=" : "+=", " and the value"))
@@ -278,8 +280,8 @@ void Parser::parseIf(Stmt &stmt, bool &incomplete) {
     stmt.otherwise = parseBlock(incomplete);
     return;
   }
-  if (nesting >= maxNesting) {
-    error(peek().range(), "this chain of `else if` is too long");
+  if (nesting + 2 >= maxNesting) { // with the block of the next `if`
+    errorTooDeep(peek().range(), "this chain of `else if` is too long");
     return;
   }
   ++nesting;

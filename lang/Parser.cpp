@@ -40,13 +40,21 @@ std::string Parser::quote(const Token &token) {
 }
 
 Diagnostic *Parser::error(SMRange range, const llvm::Twine &text) {
-  if (panicking)
+  if (std::exchange(panicking, true) || isTooDeep)
     return nullptr;
-  panicking = true;
   return &diagnostics.error(range, text);
 }
 
+void Parser::errorTooDeep(SMRange range, const llvm::Twine &text) {
+  error(range, text);
+  isTooDeep = true;
+}
+
 Diagnostic *Parser::errorExpected(const llvm::Twine &what) {
+  if (peek().kind == Token::Unknown) { // has had its message
+    panicking = true;
+    return nullptr;
+  }
   return error(peek().range(),
                "expected " + what + ", but found " + quote(peek()));
 }
@@ -93,16 +101,17 @@ bool Parser::skipBalanced() {
   unsigned depth = 0;
   do {
     const Token &token = peek();
-    if (token.kind == Token::End) {
-      error(token.range(), "expected a bracket that closes `" + opening.text +
-                               "`, but found the end of the file")
-          ->note(opening.range(), "opened here");
+    // Braces close the item, not what is open in it.
+    if (token.kind == Token::End || token.is("{") || token.is("}")) {
+      if (Diagnostic *d =
+              errorExpected("a bracket that closes `" + opening.text + "`"))
+        d->note(opening.range(), "opened here");
       return false;
     }
     take();
-    if (token.is("(") || token.is("[") || token.is("{"))
+    if (token.is("(") || token.is("["))
       ++depth;
-    else if (token.is(")") || token.is("]") || token.is("}"))
+    else if (token.is(")") || token.is("]"))
       --depth;
   } while (depth != 0);
   return true;
@@ -180,10 +189,11 @@ void Parser::parseItem(ast::File &file) {
         word.kind == Token::Word
             ? didYouMean(word.text, {"attention", "kernel", "clauses"}, &near)
             : "";
-    Diagnostic *d = errorExpected("an item such as `attention`");
-    d->text += hint;
-    if (!near.empty())
-      d->fix(word.range(), near);
+    if (Diagnostic *d = errorExpected("an item such as `attention`")) {
+      d->text += hint;
+      if (!near.empty())
+        d->fix(word.range(), near);
+    }
   }
   take();
 }
@@ -212,7 +222,8 @@ void Parser::parseImport(ast::File &file) {
   take();
   StringRef text = path.text;
   text.consume_front("\"");
-  text.consume_back("\"");
+  if (!text.consume_back("\"")) // has had its message
+    return;
   file.imports.push_back({text.str(), path.range()});
 }
 

@@ -1,7 +1,7 @@
 //===- ParserImpl.h - the state shared by the parser's parts ----*- C++ -*-===//
 //
-// Private to Parser.cpp (items), ParseFn.cpp, ParseKernel.cpp, ParseClauses.cpp and
-// ParseExpr.cpp.
+// Private to Parser.cpp (items), ParseFn.cpp, ParseKernel.cpp, ParseClauses.cpp
+// and ParseExpr.cpp.
 //
 // Error handling: `error` reports and sets `panicking`; until a clause or item
 // has resynchronised, further errors are silent and every loop ends.
@@ -42,6 +42,8 @@ private:
               const Token *opening = nullptr);
   llvm::SMRange rangeFrom(llvm::SMRange start) const;
   Diagnostic *error(llvm::SMRange range, const llvm::Twine &text);
+  /// Ends the file's messages.
+  void errorTooDeep(llvm::SMRange range, const llvm::Twine &text);
   Diagnostic *errorExpected(const llvm::Twine &what);
   /// How a message quotes the next token.
   static std::string quote(const Token &token);
@@ -123,6 +125,7 @@ private:
   std::vector<Token> tokens;
   size_t at = 0;
   bool panicking = false;
+  bool isTooDeep = false; ///< so that what follows means little
   bool inKernel = false;
   unsigned nesting = 0;
   /// The last clause word that was read as a name right after an operator.

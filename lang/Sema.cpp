@@ -38,9 +38,10 @@ static const ast::Declaration *selectItem(const ast::File &file, StringRef name,
       return nullptr;
     }
     if (names.size() > 1) {
-      diagnostics.error({}, "`" + file.fileName + "` has " +
-                                llvm::Twine(names.size()) +
-                                " items; name one of them: " + joined(names));
+      if (!diagnostics.hasErrors())
+        diagnostics.error({}, "`" + file.fileName + "` has " +
+                                  llvm::Twine(names.size()) +
+                                  " items; name one of them: " + joined(names));
       return nullptr;
     }
     wanted = names.front();

@@ -49,6 +49,12 @@ const Expr *Sema::typeBounded(const ast::Expr &e) {
                           "` is of dims, statics and scalars, but this changes "
                           "from element to element");
     ok = false;
+  } else if (ok && extent->isConstant() && extent->integer > maxExtent) {
+    diagnostics.error(writtenExtent.range,
+                      "the extent of `" + e.name + "` is at most " +
+                          llvm::Twine(maxExtent) + ", but this is " +
+                          llvm::Twine(extent->integer));
+    ok = false;
   }
   if (!checkVariable(e.variable))
     return errorExpr();

@@ -44,6 +44,7 @@ bool Sema::checkFreeName(const ast::Name &name) {
   if (meaning.empty() && hasEmit)
     meaning = meaningInEmit(text);
   if (!meaning.empty()) {
+    refused.insert(text);
     diagnostics.error(name.range, "`" + text + "` is " + meaning +
                                       " in an attention item; choose another "
                                       "name");
@@ -51,6 +52,7 @@ bool Sema::checkFreeName(const ast::Name &name) {
   }
   if (elemTypeFromName(text) || text == "true" || text == "false" ||
       text == "inf") {
+    refused.insert(text);
     diagnostics.error(name.range, "`" + text +
                                       "` is a word of the language; choose "
                                       "another name");
@@ -70,10 +72,19 @@ bool Sema::declare(const ast::Name &name, Symbol::Kind kind, unsigned number) {
   if (fresh)
     return true;
   bool isDim = place->second.kind == Symbol::Dim;
+  refused.insert(text);
+  // Outputs are entered last, wherever they stand.
+  SMRange first = place->second.range, second = name.range;
+  llvm::SourceMgr &sources = diagnostics.sourceMgr();
+  if (kind == Symbol::Tensor &&
+      second.Start.getPointer() < first.Start.getPointer() &&
+      sources.FindBufferContainingLoc(first.Start) ==
+          sources.FindBufferContainingLoc(second.Start))
+    std::swap(first, second);
   diagnostics
-      .error(name.range, isDim ? "`" + text + "` is a dim of this item"
-                               : "`" + text + "` is declared twice")
-      .note(place->second.range, "first here");
+      .error(second, isDim ? "`" + text + "` is a dim of this item"
+                           : "`" + text + "` is declared twice")
+      .note(first, "first here");
   return false;
 }
 
@@ -238,9 +249,8 @@ bool Sema::evaluateDefault(unsigned number) {
     const Expr *value = typeIn(Context::Static, written);
     ok = value->type != ElemType::Error;
     if (ok && !value->isConstant()) {
-      diagnostics.error(written.range,
-                        "expected a constant, but this depends on a value that "
-                        "is known at launch");
+      diagnostics.error(written.range, "expected a constant, but this is not "
+                                       "known when the item is compiled");
       ok = false;
     }
     entry.kind = isFloat(value->type)            ? Static::Float
@@ -357,6 +367,8 @@ void Sema::declareTensor(const ast::Tensor &tensor, Role role) {
     diagnostics.error(name.range, "`" + name.text + "` has no extent; write `" +
                                       name.text + ": " + tensor.elem.text +
                                       "` for a scalar");
+  if (tensor.extents.empty())
+    refused.insert(name.text);
   if (tensor.extents.size() > 8)
     diagnostics.error(name.range, "`" + name.text + "` has " +
                                       llvm::Twine(tensor.extents.size()) +
@@ -420,6 +432,14 @@ void Sema::declareExtents() {
       (bound == written.low.get() ? item.tensors[t].low
                                   : item.tensors[t].high) = value;
     }
+    const Expr *low = item.tensors[t].low, *high = item.tensors[t].high;
+    if (low && high && low->isConstant() && high->isConstant() &&
+        isInteger(low->type) && isInteger(high->type) &&
+        low->integer >= high->integer)
+      diagnostics.error({written.low->range.Start, written.high->range.End},
+                        "no value is in " + llvm::Twine(low->integer) + ".." +
+                            llvm::Twine(high->integer) +
+                            ", whose upper end is left out");
   }
   checkDimsBound();
 }
@@ -433,10 +453,10 @@ void Sema::declareExtent(Tensor &tensor, const ast::Expr &written) {
                                            describe(*length));
       extent.length = errorExpr();
     } else if (length->isConstant() &&
-               (length->integer < 0 || length->integer > (1 << 29))) {
-      diagnostics.error(written.range, "an extent is from 0 to 536870912, but "
-                                       "this is " +
-                                           llvm::Twine(length->integer));
+               (length->integer < 0 || length->integer > maxExtent)) {
+      diagnostics.error(written.range,
+                        "an extent is from 0 to " + llvm::Twine(maxExtent) +
+                            ", but this is " + llvm::Twine(length->integer));
     } else if (!hasPrefixForm(*length) || length->depth > 60) {
       diagnostics.error(written.range,
                         "an extent is computed on the host, by arithmetic, "

@@ -8,6 +8,7 @@
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/SaveAndRestore.h"
+#include <cmath>
 
 using namespace tegula::lang;
 using llvm::SMRange;
@@ -114,6 +115,12 @@ const Expr *Sema::type(const ast::Expr &e) {
         e.integer, llvm::isInt<32>(e.integer) ? ElemType::I32 : ElemType::I64,
         e.range);
   case ast::Expr::Float:
+    if (context != Context::Static && item.accumulator != ElemType::F64 &&
+        std::isfinite(e.real) && std::isinf(float(e.real))) {
+      diagnostics.error(e.range, "this number does not fit in f32, in which "
+                                 "the item computes; write `inf`");
+      return errorExpr();
+    }
     return realConstant(e.real, e.range);
   case ast::Expr::Bool:
     return integerConstant(e.integer, ElemType::Bool, e.range);
@@ -205,6 +212,8 @@ const Expr *Sema::typeName(const ast::Expr &e) {
   if (const Expr *local = findLocal(e.name))
     return local;
   if (!scope->fn) {
+    if (refused.contains(e.name))
+      return errorExpr();
     if (const Expr *implicit = typeImplicit(e))
       return implicit;
     auto symbol = symbols.find(e.name);
@@ -236,7 +245,7 @@ const Expr *Sema::typeName(const ast::Expr &e) {
   return unknownName(e, "name");
 }
 
-static std::optional<IndexVar> indexNamed(StringRef name) {
+std::optional<IndexVar> tegula::lang::indexNamed(StringRef name) {
   return llvm::StringSwitch<std::optional<IndexVar>>(name)
       .Case("b", IndexVar::B)
       .Case("h", IndexVar::H)

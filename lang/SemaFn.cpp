@@ -117,6 +117,13 @@ const Expr *Sema::typeFnCall(const ast::Expr &e, const ast::Fn &fn) {
   size_t first = diagnostics.all().size();
   Scope *saved = std::exchange(scope, &body);
   for (const ast::Fn::Let &let : fn.lets) {
+    auto first = llvm::find_if(body.locals, [&](const Local &local) {
+      return local.name == let.name.text;
+    });
+    if (first != body.locals.end()) { // reported where it is declared
+      first->value = errorExpr();
+      continue;
+    }
     const Expr *value = type(*let.value);
     body.locals.push_back(
         {let.name.text, sharedValue(let.name, value), let.name.range});

@@ -27,6 +27,12 @@ bool analyzeKernel(const ast::Kernel &kernel, const ast::File &file,
 /// Whether `kernel` items have a function of that name.
 bool isTileFunction(llvm::StringRef name);
 
+/// Of a dim, and of a bounded reduction.
+inline constexpr int64_t maxExtent = int64_t(1) << 29;
+
+/// `b h g i j`; else null.
+std::optional<IndexVar> indexNamed(llvm::StringRef name);
+
 class Sema {
 public:
   Sema(const ast::File &file, llvm::ArrayRef<Define> defines, Item &item,
@@ -176,7 +182,7 @@ protected:
   bool refuseTensorOnHost(const ast::Expr &e);
   const Expr *refuseOtherScore(const ast::Expr &e);
   bool refuseOperand(const ast::Expr &e, const Tensor &tensor);
-  void checkBareIndex(const ast::Expr &e, const Tensor &tensor, unsigned axis,
+  bool checkBareIndex(const ast::Expr &e, const Tensor &tensor, unsigned axis,
                       const Expr &index);
 
   // SemaOperators.cpp
@@ -243,6 +249,9 @@ protected:
   /// The clauses of the base, then of each derived item its groups and its own.
   std::vector<const ast::ClauseList *> levels;
   llvm::StringMap<Symbol> symbols;
+  /// Names with a declaration that was refused: what reads them is an error
+  /// without a message.
+  llvm::StringSet<> refused;
   std::vector<StaticState> statics;                ///< beside item.statics
   std::vector<LetState> lets;                      ///< beside item.lets
   std::vector<const ast::Tensor *> writtenTensors; ///< beside item.tensors

@@ -111,6 +111,7 @@ bool KernelSema::declareName(const ast::Name &name, const Term *value,
   auto symbol = symbols.find(name.text);
   if (known != names.end() || symbol != symbols.end()) {
     bool isDim = symbol != symbols.end() && symbol->second.kind == Symbol::Dim;
+    refused.insert(name.text);
     diagnostics
         .error(name.range, isDim ? "`" + name.text + "` is a dim of this kernel"
                                  : "`" + name.text + "` is declared twice")
@@ -120,6 +121,7 @@ bool KernelSema::declareName(const ast::Name &name, const Term *value,
   }
   if (elemTypeFromName(name.text) || name.text == "true" ||
       name.text == "false" || name.text == "inf") {
+    refused.insert(name.text);
     diagnostics.error(name.range, "`" + name.text +
                                       "` is a word of the language; choose "
                                       "another name");

@@ -85,7 +85,7 @@ bool Sema::checkOperand(StringRef name, StringRef axes, Role role) {
   int number = item.findTensor(name);
   bool isInput = role == Role::Input;
   if (number < 0 || item.tensors[number].role != role) {
-    if (!incomplete)
+    if (!incomplete && !refused.contains(name))
       diagnostics.error(
           number < 0 ? base->name.range : item.tensors[number].range,
           "`" + base->name.text + "` has no " + (isInput ? "input" : "output") +
@@ -141,8 +141,17 @@ bool Sema::checkHeadDim(const Tensor &tensor, StringRef dim) {
   const ast::Expr &written = *writtenTensor.extents.back();
   const Expr &length = *tensor.extents.back().length;
   std::string text = toText(written);
+  bool isFirst = tensor.name == "q" || tensor.name == "v";
+  const Tensor *first = nullptr;
+  if (!isFirst) {
+    int number = item.findTensor(dim == "D" ? "q" : "v");
+    if (number >= 0 && !item.tensors[number].extents.empty())
+      first = &item.tensors[number];
+  }
   if (!length.isConstant()) {
-    if (!incomplete)
+    // Once for a dim that several operands have.
+    bool isReported = first && first->extents.back().length->kind == Expr::Dim;
+    if (!incomplete && !isReported)
       diagnostics.error(written.range,
                         "head dim `" + text + "` of `" + tensor.name +
                             "` must be static; add `static " +
@@ -151,13 +160,6 @@ bool Sema::checkHeadDim(const Tensor &tensor, StringRef dim) {
     return false;
   }
   int64_t value = length.integer;
-  bool isFirst = tensor.name == "q" || tensor.name == "v";
-  const Tensor *first = nullptr;
-  if (!isFirst) {
-    int number = item.findTensor(dim == "D" ? "q" : "v");
-    if (number >= 0 && !item.tensors[number].extents.empty())
-      first = &item.tensors[number];
-  }
   if (first && first->extents.back().length->isConstant() &&
       first->extents.back().length->integer != value) {
     diagnostics

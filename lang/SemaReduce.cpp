@@ -85,8 +85,14 @@ void Sema::selectOutputs() {
   const ast::Clause *selection = lastOf(ast::Clause::Outputs);
   if (!selection)
     return;
+  llvm::StringMap<llvm::SMRange> named;
   for (const ast::Name &name : selection->names) {
-    if (llvm::is_contained(known, name.text) || incomplete)
+    auto [place, fresh] = named.try_emplace(name.text, name.range);
+    if (!fresh)
+      diagnostics.error(name.range, "`" + name.text + "` is named twice")
+          .note(place->second, "first here");
+    if (llvm::is_contained(known, name.text) || refused.contains(name.text) ||
+        incomplete)
       continue;
     StringRef near;
     std::string hint = didYouMean(name.text, known, &near);
@@ -116,7 +122,7 @@ void Sema::analyzeOutputs() {
     StringRef name = clause.name.text;
     int tensor = item.findTensor(name);
     if (tensor < 0 || item.tensors[tensor].role != Role::Output) {
-      if (!incomplete)
+      if (!incomplete && !refused.contains(name))
         diagnostics.error(clause.name.range, "no output `" + name +
                                                  "`; give its type to add it, "
                                                  "as in `emit " +

@@ -55,9 +55,16 @@ const Expr *Sema::typeIndex(const ast::Expr &e) {
                       "`" + e.name + "` is no tensor, and takes no index");
     return errorExpr();
   }
+  if (!scope->fn && refused.contains(e.name))
+    return errorExpr();
   if (!scope->fn && e.name == "s")
     return refuseOtherScore(e);
   auto symbol = symbols.find(e.name);
+  if (!scope->fn && symbol == symbols.end() && indexNamed(e.name)) {
+    diagnostics.error(e.nameRange,
+                      "`" + e.name + "` is no tensor, and takes no index");
+    return errorExpr();
+  }
   if (scope->fn || symbol == symbols.end())
     return unknownName(e, "tensor");
   if (symbol->second.kind != Symbol::Tensor) {
@@ -96,7 +103,7 @@ const Expr *Sema::typeIndex(const ast::Expr &e) {
                         "an index is an integer, but got " + describe(*index));
       ok = false;
     } else if (index->kind == Expr::Index) {
-      checkBareIndex(e, tensor, axis, *index);
+      ok = ok && checkBareIndex(e, tensor, axis, *index);
     }
     lookup.args.push_back(index);
     lookup.indices |= index->indices;
@@ -107,7 +114,7 @@ const Expr *Sema::typeIndex(const ast::Expr &e) {
 
 /// `doc[j]` where `doc` has extent M: over another of the dims B H G M N a bare
 /// index is refused, unless a `require` makes the two equal.
-void Sema::checkBareIndex(const ast::Expr &e, const Tensor &tensor,
+bool Sema::checkBareIndex(const ast::Expr &e, const Tensor &tensor,
                           unsigned axis, const Expr &index) {
   static constexpr StringRef dims[] = {"B", "H", "G", "M", "N"};
   static constexpr StringRef positions[] = {
@@ -115,20 +122,28 @@ void Sema::checkBareIndex(const ast::Expr &e, const Tensor &tensor,
       "query positions (0..M)", "key positions (0..N)"};
   const Extent &extent = tensor.extents[axis];
   if (extent.dim < 0)
-    return;
+    return true;
   const Dim &over = item.dims[extent.dim];
   StringRef home = dims[int(index.index)];
   if (!llvm::is_contained(dims, over.name) || over.name == home)
-    return;
+    return true;
   int homeDim = item.findDim(home);
   if (homeDim >= 0 && (find(homeDim) == find(extent.dim) ||
                        (over.value && over.value == item.dims[homeDim].value)))
-    return;
+    return true;
   const ast::Tensor &written = *writtenTensors[&tensor - item.tensors.data()];
   std::string suggestion = tensor.name + ": " + written.elem.text + "[";
-  for (size_t a = 0; a < written.extents.size(); ++a)
+  for (size_t a = 0; a < written.extents.size(); ++a) {
+    // All bare indices name the extents that they would read in full.
+    std::optional<IndexVar> other;
+    if (e.args[a]->kind == ast::Expr::Name && a != axis)
+      other = indexNamed(e.args[a]->name);
+    bool isFixed = llvm::is_contained(dims, toText(*written.extents[a]));
     suggestion +=
-        (a ? "," : "") + (a == axis ? home.str() : toText(*written.extents[a]));
+        (a ? "," : "") + (a == axis          ? home.str()
+                          : other && isFixed ? dims[int(*other)].str()
+                                             : toText(*written.extents[a]));
+  }
   std::string has = tensor.extents.size() == 1
                         ? "`" + tensor.name + "` has extent "
                         : "axis " + std::to_string(axis) + " of `" +
@@ -140,4 +155,5 @@ void Sema::checkBareIndex(const ast::Expr &e, const Tensor &tensor,
       .note(tensor.range, "declared here; declare `" + suggestion +
                               "]`, or add `require " + over.name +
                               " == " + home + "`");
+  return false;
 }

@@ -42,11 +42,8 @@ const Term *KernelSema::typeTile(const ast::Expr &e) {
     report(e.range, "a shape is an argument, as in `full([64, 64], 0.0)`");
     return errorValue();
   case ast::Expr::Slice:
-    report(e.range, "a slice is an index of a place, as in `load x[0 :+ 64]`");
-    return errorValue();
   case ast::Expr::Text:
-    report(e.range, "a text is an argument of `print`");
-    return errorValue();
+    llvm_unreachable("the parser makes these in places and prints only");
   case ast::Expr::Bounded:
     report(e.range, "`" + e.name + "(" + e.variable.text +
                         " in ...)` belongs to an attention item; load a tile "
@@ -65,6 +62,8 @@ const Term *KernelSema::typeTileName(const ast::Expr &e) {
     auto known = frames.back().names.find(e.name);
     if (known != frames.back().names.end())
       return known->second;
+  } else if (refused.contains(e.name)) {
+    return errorValue();
   } else {
     auto known = names.find(e.name);
     if (known != names.end())

@@ -28,8 +28,8 @@ TEST(Diagnostics, Format) {
 
 TEST(Diagnostics, FormatOfOddLines) {
   // Tabs stay, control characters and long lines do not.
-  Analysis tabs(itemWith("\tmask\tx\x01 > 1"));
-  EXPECT_NE(tabs.messages().find("  \tmask\tx? > 1\n  \t    \t^\n"),
+  Analysis tabs(itemWith("\tmask\ti\x01 > 1"));
+  EXPECT_NE(tabs.messages().find("  \tmask\ti? > 1\n  \t    \t ^\n"),
             std::string::npos)
       << tabs.messages();
   Analysis wide(itemWith("mask " + std::string(1000, ' ') + "x > " +
@@ -74,11 +74,7 @@ TEST(Diagnostics, Files) {
        "T[B,H,M,E]) { static T = bf16 }",
        "t.tg:1:24: error: head dim `D` of `q` must be static; add `static D = "
        "128`\n"
-       "t.tg:1:39: error: head dim `D` of `k` must be static; add `static D = "
-       "128`\n"
        "t.tg:1:54: error: head dim `E` of `v` must be static; add `static E = "
-       "128`\n"
-       "t.tg:1:73: error: head dim `E` of `o` must be static; add `static E = "
        "128`\n"},
       {"attention a(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: "
        "T[B,H,M,E]) { static D = 100, E = 512, T = bf16 }",
@@ -164,7 +160,6 @@ TEST(Diagnostics, Files) {
        "t.tg:2:77: note: to close this `{`\n"},
       {"attention a = b with { mask i >= j }\n"
        "kernel a(x: f32[N]) { grid (i in N) }",
-       "error: `t.tg` has 2 items; name one of them: a, a\n"
        "t.tg:2:8: error: `a` is defined twice\n"
        "t.tg:1:11: note: first here\n"},
       {"fn f(x) = x", "error: `t.tg` has no `attention` or `kernel` item\n"},

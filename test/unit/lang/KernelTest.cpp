@@ -19,7 +19,9 @@ std::string kernelWith(llvm::StringRef statements) {
           "BC = 32   grid (r in R, h in N)\n  " +
           statements + "\n}\n" +
           "fn twice(a) = a + a   fn again(a) = again(a)   fn sum2(a, b) = a + "
-          "b   fn outer(a) = a + C   fn typed(a: f32) = a\n")
+          "b   fn outer(a) = a + C   fn typed(a: f32) = a   fn reads(a) = "
+          "ids[a] "
+          "  fn over(a, b) = a > b\n")
       .str();
 }
 
@@ -290,6 +292,77 @@ TEST(Kernel, BuiltIns) {
        "2:18: `finish` takes a softmax state, but got f32"},
       {"let a = twice(x = 1)", "2:17: the arguments of a `fn` are given in "
                                "order, without names"},
+  });
+}
+
+TEST(Kernel, Values) {
+  check({
+      {"store y[r, 0] = reads(3)",
+       "4:131: a `fn` reads no tensors; give it the value as an argument"},
+      {"let a = load x[iota(4), 0] where 3 fill 0.0",
+       "2:36: `where` takes bools, but got i32 (value 3)"},
+      {"let a = load x[r, 0] where iota(3) > 1 fill 0.0",
+       "2:30: this load is one element, but `where` is bool[3]"},
+      {"let a = load x[r, 0 :+ 32] where full([4, 32], true) fill 0.0",
+       "2:36: ranks 1 and 2 differ, use `row(x[r, 0 :+ 32])` or `col(x[r, 0 :+ "
+       "32])`"},
+      {"let a = load x[r, 0 :+ 32] where iota(16) > 1 fill 0.0",
+       "2:36: extents 32 and 16 of axis 0 differ"},
+      {"store y[r, 0 :+ 32] = full([32], 0.0) where 3",
+       "2:47: `where` takes bools, but got i32 (value 3)"},
+      {"let a = iota([3, 4])",
+       "2:16: `iota` makes one axis; use `row` and `col`"},
+      {"let a = full([], 1.0)", "2:16: expected extents, as in `[64, 128]`"},
+      {"let a = load q[iota(1), 0] where full([4], true) fill 0.0",
+       "2:36: the load is bf16[1], but `where` is bool[4]"},
+      {"let a = full([0], 1.0)",
+       "2:17: a tile has at least one lane on each axis"},
+      {"let a = full([4000000], 1.0)",
+       "2:17: an extent is from 1 to 1048576, but this is 4000000"},
+      {"let a = full(n, 1.0)", "2:16: an extent is a constant integer, but "
+                               "this is i32 that is known at run time"},
+      {"assert(iota(3) > 1)", "2:10: `assert` takes one bool, use `all(c, axis "
+                              "= n)`; this is bool[3]"},
+      {"for i in range() { }", "2:3: `range` takes an end, or first, end and "
+                               "step, but got 0 arguments"},
+      {"for i in range(1, 2, 3, 4) { }", "2:3: `range` takes an end, or first, "
+                                         "end and step, but got 4 arguments"},
+      {"let a = dot(full([4, 4], true), full([4, 4], true))",
+       "2:11: `dot` takes f16, bf16, f32, f64, i8 or i32, but got bool"},
+      {"let a = dot(load x[0 :+ 16, 0 :+ 32], load x[r :+ 32, 0 :+ 16])",
+       "2:11: the inner lanes are bounded by `0` against C in one operand and "
+       "by `r` against R in the other"},
+      {"let a = dot(full([4, 4], 0.0), full([4, 4], 0.0), full([4, 8], 0.0))",
+       "2:53: this `dot` gives f32[4, 4], but the accumulator is f32[4, 8]"},
+      {"let a = sum(3, axis = 0)",
+       "2:11: `sum` reduces a tile, but got i32 (value 3)"},
+      {"let a = reduce(iota(4), over, 0, axis = 0)",
+       "2:27: `over` of two i32 gives bool, not i32"},
+      {"let a = span(0, 0, 3)", "2:19: this span has no lanes"},
+      {"let a = transpose(full([2, 3, 4], 0.0), axes = [0, 1])",
+       "2:50: `axes` names each of the 3 axes once, as in `[1, 0]`"},
+      {"let a = softmax_state([4, 4, 4], 8)",
+       "2:11: `softmax_state` takes its rows and the width of V"},
+      {"let a = softmax_state(16, [64, 64])",
+       "2:11: `softmax_state` takes its rows and the width of V"},
+      {"let a = partial(full([4, 8], 0.0), full([8], 0.0))",
+       "2:11: `partial` takes one lse a row, but o is f32[4, 8] and lse is "
+       "f32[8]"},
+      {"let a = partial(full([4, 8], 0), full([4], 0.0))",
+       "2:19: expected floats, but got i32[4, 8]"},
+      {"var st = softmax_state(16, 64) st = online_softmax(st, full([16, 16], "
+       "0), load q[0 :+ 16, :])",
+       "2:58: expected f32, but got i32[16, 16]"},
+      {"var st = softmax_state(16, 64) st = online_softmax(st, full([16, 16], "
+       "0.0), load q[0 :+ 16, :], keep = 3)",
+       "2:106: `keep` takes bools, but got i32 (value 3)"},
+      {"let a = full([2, 3, 4], 0.0) + full([3, 4], 0.0)",
+       "2:11: ranks 3 and 2 differ; use `reshape`"},
+      {"let a = row(load x[r, 0 :+ 1]) + full([4, 4], 0.0)",
+       "2:11: axis 1 of extent 1 is bounded by `0` against C and cannot "
+       "stretch; load it with `fill`, or with an index"},
+      {"let a = 1 let a = 2.0 let c = a && true",
+       "2:17: `a` is declared twice"},
   });
 }
 
