@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tools/tegula/Reference.h"
+#include "tools/tegula/Deviation.h"
 #include "tools/tegula/Fill.h"
 #include "tools/tegula/FloatBits.h"
 
@@ -13,13 +14,10 @@
 #include "llvm/Support/Parallel.h"
 
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 using namespace tegula;
 using namespace tegula::tool;
-
-static constexpr double infinity = std::numeric_limits<double>::infinity();
 
 namespace {
 /// Keys and values of one (batch, key head): keys as [D][N], values as [N][E],
@@ -282,37 +280,6 @@ std::vector<Real> Dense::output(const Row &at, const lang::Output &output,
   return elements;
 }
 
-/// Half an ulp of 1 in `type`.
-static double unitRoundoff(ElementType type) {
-  switch (type) {
-  case ElementType::f16:
-    return 0x1p-11;
-  case ElementType::bf16:
-    return 0x1p-8;
-  case ElementType::f64:
-    return 0x1p-53;
-  default:
-    return 0x1p-24;
-  }
-}
-
-/// Half the distance between numbers of `type` near `value`.
-static double halfUlp(ElementType type, double value) {
-  if (!rt::isFloat(type))
-    return 0;
-  int smallest = type == ElementType::f16 ? -14 : -126;
-  int exponent = value == 0 ? smallest : std::max(std::ilogb(value), smallest);
-  return std::ldexp(unitRoundoff(type), exponent);
-}
-
-/// The size of an error; what is no number where it should be one is infinite.
-static double errorOf(double value, double expected) {
-  if (value == expected || (std::isnan(value) && std::isnan(expected)))
-    return 0;
-  double error = std::fabs(value - expected);
-  return std::isnan(error) ? infinity : error;
-}
-
 /// The error of an output whose parts have errors: each part is moved by its
 /// own, and the differences are added.
 double Dense::outputError(const Row &at, const lang::Output &output,
@@ -353,19 +320,7 @@ double Dense::outputError(const Row &at, const lang::Output &output,
   return largest;
 }
 
-/// Sums of squares behind a relative L2 error.
 namespace {
-struct L2 {
-  double error = 0, size = 0;
-  void add(double difference, double expected) {
-    if (std::isfinite(difference) && std::isfinite(expected)) {
-      error += difference * difference;
-      size += expected * expected;
-    }
-  }
-  double relative() const { return size > 0 ? std::sqrt(error / size) : 0; }
-};
-
 /// A block of rows of one head, and what it adds to the plain L2 error of each
 /// output.
 struct Block {
@@ -505,82 +460,4 @@ Reference tegula::tool::computeReference(const Problem &problem,
   for (const L2 &each : l2)
     reference.plainL2.push_back(each.relative());
   return reference;
-}
-
-//===----------------------------------------------------------------------===//
-// Comparison
-//===----------------------------------------------------------------------===//
-
-static std::string wrongText(llvm::StringRef name,
-                             llvm::ArrayRef<int64_t> index, double value,
-                             double expected, double limit) {
-  char numbers[128];
-  std::snprintf(numbers, sizeof numbers, " is %.9g, expected %.9g within %.3g",
-                value, expected, limit);
-  return name.str() + shapeText(index) + numbers;
-}
-
-namespace {
-/// Collects an output's elements into an OutputCheck.
-class Comparison {
-public:
-  Comparison(llvm::StringRef name, ElementType type) : name(name), type(type) {}
-
-  void add(llvm::ArrayRef<int64_t> index, double value, double expected,
-           double plainError) {
-    double error = errorOf(value, expected);
-    double limit = 0;
-    if (std::isfinite(expected))
-      limit = 2 * plainError + halfUlp(type, expected);
-    result.maxAbs = std::max(result.maxAbs, error);
-    if (std::isfinite(limit))
-      result.limit = std::max(result.limit, limit);
-    result.worst = std::max(result.worst, error == 0   ? 0
-                                          : limit == 0 ? infinity
-                                                       : error / limit);
-    l2.add(error, expected);
-    if (!(error <= limit) && result.firstWrong.empty())
-      result.firstWrong = wrongText(name, index, value, expected, limit);
-  }
-
-  OutputCheck finish(double plainL2, const Tensor &tensor) {
-    result.relL2 = l2.relative();
-    result.relL2Limit = 2 * plainL2 + unitRoundoff(type);
-    for (int64_t offset = 0; offset < tensor.size(); ++offset)
-      result.nan += std::isnan(tensor.real(offset));
-    result.ok = result.worst <= 1 && result.relL2 <= result.relL2Limit;
-    if (result.worst <= 1 && !result.ok)
-      result.firstWrong = name + ": relative L2 error above its limit";
-    return result;
-  }
-
-private:
-  const std::string name;
-  const ElementType type;
-  L2 l2;
-  OutputCheck result;
-};
-} // namespace
-
-OutputCheck tegula::tool::checkOutput(const Reference &reference,
-                                      const Problem &problem, unsigned output) {
-  const lang::Output &declared = problem.item->outputs[output];
-  const Tensor &tensor = problem.tensors[declared.tensor];
-  bool isO = declared.element->kind == lang::Expr::Row &&
-             declared.element->row == lang::RowValue::O;
-  Comparison comparison(problem.item->tensors[declared.tensor].name,
-                        tensor.type());
-  for (const ReferenceRow &row : reference.rows) {
-    const std::vector<double> &expected = row.outputs[output];
-    for (int64_t e = 0; e < static_cast<int64_t>(expected.size()); ++e) {
-      int64_t index[] = {row.at.b, row.at.h, row.at.i, e};
-      auto at = llvm::ArrayRef(index).take_front(tensor.shape().size());
-      double value = tensor.real(tensor.offsetOf(at));
-      if (isO && row.empty) // exactly 0
-        comparison.add(at, value == 0 ? 0 : infinity, 0, 0);
-      else
-        comparison.add(at, value, expected[e], row.errors[output]);
-    }
-  }
-  return comparison.finish(reference.plainL2[output], tensor);
 }
