@@ -27,10 +27,6 @@ for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "HOME", "TEGULA_F
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 
 if config.sanitize:
-    # LLVM's allocators poison memory in code that is inlined here and unpoison it in libLLVM, which is built without sanitizers.
-    # MLIR's pass statistics load a flag that nothing has set; memory of zeros keeps that from being a bool of value 190.
-    config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0:detect_leaks=0:malloc_fill_byte=0"
-    config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
     config.available_features.add("sanitize")
 
 config.substitutions += [

@@ -3,6 +3,5 @@ import os
 
 config.tests_dir = os.path.dirname(os.path.abspath(__file__))
 config.tegula_source_dir = os.path.dirname(os.path.dirname(config.tests_dir))
-config.sanitize = False
 
 lit_config.load_config(config, os.path.join(config.tests_dir, "lit.cfg.py"))

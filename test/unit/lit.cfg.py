@@ -12,6 +12,3 @@ for name in ("CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "HOME"):
         config.environment[name] = os.environ[name]
 config.environment["TEGULA_SOURCE_DIR"] = config.tegula_source_dir
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
-if config.sanitize:
-    config.environment["ASAN_OPTIONS"] = "allow_user_poisoning=0:detect_leaks=0"
-    config.environment["UBSAN_OPTIONS"] = "print_stacktrace=1"
