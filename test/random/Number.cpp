@@ -235,10 +235,9 @@ Number tegula::generated::convert(Number value, ElemType from, ElemType to) {
         return Number::ofReal(toType(value.real, to));
       return result;
     }
-    return Number::ofReal(toType(static_cast<double>(value.integer), to),
-                          std::abs(value.integer) >> 24 == 0
-                              ? 0
-                              : roundoff(to) * std::fabs(value.integer));
+    double exact = static_cast<double>(value.integer), size = std::fabs(exact);
+    return Number::ofReal(toType(exact, to),
+                          size < 0x1p24 ? 0 : roundoff(to) * size);
   }
   if (!lang::isFloat(from))
     return Number::ofInteger(to == ElemType::Bool
