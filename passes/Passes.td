@@ -194,6 +194,17 @@ def PingPongPass : Pass<"tegula-ping-pong", "::tegula::warp::KernelOp"> {
   let statistics = [Statistic<"loops", "loops", "loops whose issue takes turns">];
 }
 
+def SplitBlocksPass : Pass<"tegula-split-blocks", "::tegula::warp::KernelOp"> {
+  let summary = "gives blocks that need no test a loop of their own";
+  let description = [{
+    A consumer's loop over blocks branches where a block may need its mask, or values of unseen keys zeroed. Where such a condition compares the block's number with
+    one that the loop does not change, it holds on one stretch of the walk, whose ends are computed ahead: the loop becomes up to three, and that of the middle has neither the tests
+    nor what they guard, and waits for values where it uses them. Blocks of the outer loops are tested as before.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"loops", "loops", "loops that were split">];
+}
+
 def ChooseThreadsPass : Pass<"tegula-choose-threads", "::tegula::tile::KernelOp"> {
   let summary = "chooses the threads of a tile program that is no attention loop";
   let description = [{

@@ -68,6 +68,7 @@ void tegula::buildWarpPipeline(OpPassManager &pm, const PipelineOptions &options
   pm.addNestedPass<tile::KernelOp>(createDeferSumsPass());
   pm.addPass(createPartitionRolesPass());
   pm.addNestedPass<warp::KernelOp>(createPingPongPass());
+  pm.addNestedPass<warp::KernelOp>(createSplitBlocksPass());
   pm.addPass(createCSEPass());
   verifyStage(pm, "warp");
 }

@@ -1,0 +1,233 @@
+// tegula-split-blocks: a block loop of its own for the blocks that need no test.
+//
+// In: consumer loops over blocks with branches on the block's number, as tests of masks are. Out: up to three loops one after another; in that of the middle each such branch is known to take
+// its empty arm and is gone, and what it made wait for is waited for where it is used. The one idea: a comparison of a number that grows with one that does not holds on one stretch of the walk.
+#include "passes/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace tegula {
+#define GEN_PASS_DEF_SPLITBLOCKSPASS
+#include "passes/Passes.h.inc"
+} // namespace tegula
+
+using namespace mlir;
+using namespace tegula;
+
+namespace {
+
+/// The block numbers from `from` on and before `to`; null is no limit.
+struct Stretch {
+  Value from, to;
+};
+
+/// Finds, as scalar code ahead of a loop, block numbers for which a condition holds.
+class Prover {
+public:
+  Prover(OpBuilder &b, scf::ForOp loop) : b(b), loc(loop.getLoc()), loop(loop) {}
+
+  /// Block numbers that make `condition` equal `wanted`: maybe not all of them, and none where nothing is known.
+  std::optional<Stretch> holds(Value condition, bool wanted) {
+    if (auto op = condition.getDefiningOp<arith::XOrIOp>(); op && matchPattern(op.getRhs(), m_One()))
+      return holds(op.getLhs(), !wanted);
+    if (auto op = condition.getDefiningOp<arith::AndIOp>())
+      return combined(holds(op.getLhs(), wanted), holds(op.getRhs(), wanted), /*both=*/wanted);
+    if (auto op = condition.getDefiningOp<arith::OrIOp>())
+      return combined(holds(op.getLhs(), wanted), holds(op.getRhs(), wanted), /*both=*/!wanted);
+    auto op = condition.getDefiningOp<arith::CmpIOp>();
+    if (!op || !op.getLhs().getType().isInteger(64))
+      return std::nullopt;
+    switch (wanted ? op.getPredicate() : arith::invertPredicate(op.getPredicate())) {
+    case arith::CmpIPredicate::sge:
+      return atLeast(op.getLhs(), op.getRhs(), 0);
+    case arith::CmpIPredicate::sgt:
+      return atLeast(op.getLhs(), op.getRhs(), 1);
+    case arith::CmpIPredicate::sle:
+      return atLeast(op.getRhs(), op.getLhs(), 0);
+    case arith::CmpIPredicate::slt:
+      return atLeast(op.getRhs(), op.getLhs(), 1);
+    default:
+      return std::nullopt;
+    }
+  }
+
+private:
+  /// No block's number is that far from 0; what is further decides all comparisons with one alike.
+  static constexpr int64_t farthest = int64_t(1) << 40;
+
+  bool isFixed(Value value) { return loop.isDefinedOutsideOfLoop(value); }
+
+  Value constant(int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
+  Value least(Value x, Value y) { return !x ? y : !y ? x : b.createOrFold<arith::MinSIOp>(loc, x, y); }
+  Value greatest(Value x, Value y) { return !x ? y : !y ? x : b.createOrFold<arith::MaxSIOp>(loc, x, y); }
+  Value clamped(Value x) { return least(greatest(x, constant(-farthest)), constant(farthest)); }
+
+  std::optional<Stretch> combined(std::optional<Stretch> x, std::optional<Stretch> y, bool both) {
+    if (!x || !y)
+      return both ? std::nullopt : x ? x : y;
+    if (both)
+      return Stretch{greatest(x->from, y->from), least(x->to, y->to)};
+    if (!x->from && !y->from) // of two that start together the longer one
+      return Stretch{Value(), x->to && y->to ? greatest(x->to, y->to) : Value()};
+    if (!x->to && !y->to)
+      return Stretch{x->from && y->from ? least(x->from, y->from) : Value(), Value()};
+    return x;
+  }
+
+  /// Where great >= small + more.
+  std::optional<Stretch> atLeast(Value great, Value small, int64_t more) {
+    if (isFixed(great) == isFixed(small))
+      return std::nullopt;
+    if (isFixed(great)) {
+      if (auto op = small.getDefiningOp<arith::MinSIOp>())
+        return combined(atLeast(great, op.getLhs(), more), atLeast(great, op.getRhs(), more), /*both=*/false);
+      if (auto op = small.getDefiningOp<arith::MaxSIOp>())
+        return combined(atLeast(great, op.getLhs(), more), atLeast(great, op.getRhs(), more), /*both=*/true);
+      std::optional<int64_t> offset = offsetOf(small); // n + offset <= great - more
+      if (!offset)
+        return std::nullopt;
+      return Stretch{Value(), b.createOrFold<arith::AddIOp>(loc, clamped(great), constant(1 - more - *offset))};
+    }
+    if (auto op = great.getDefiningOp<arith::MinSIOp>())
+      return combined(atLeast(op.getLhs(), small, more), atLeast(op.getRhs(), small, more), /*both=*/true);
+    if (auto op = great.getDefiningOp<arith::MaxSIOp>())
+      return combined(atLeast(op.getLhs(), small, more), atLeast(op.getRhs(), small, more), /*both=*/false);
+    std::optional<int64_t> offset = offsetOf(great); // n + offset >= small + more
+    if (!offset)
+      return std::nullopt;
+    return Stretch{b.createOrFold<arith::AddIOp>(loc, clamped(small), constant(more - *offset)), Value()};
+  }
+
+  /// What is added to the block's number in `value`, if no more than a constant is.
+  std::optional<int64_t> offsetOf(Value value) {
+    if (value == loop.getInductionVar())
+      return 0;
+    Operation *op = value.getDefiningOp();
+    APInt by;
+    if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) || !matchPattern(op->getOperand(1), m_ConstantInt(&by)) || by.abs().sgt(farthest))
+      return std::nullopt;
+    std::optional<int64_t> offset = offsetOf(op->getOperand(0));
+    if (!offset)
+      return std::nullopt;
+    int64_t sum = isa<arith::AddIOp>(op) ? *offset + by.getSExtValue() : *offset - by.getSExtValue();
+    return std::abs(sum) <= farthest ? std::optional(sum) : std::nullopt;
+  }
+
+  OpBuilder &b;
+  Location loc;
+  scf::ForOp loop;
+};
+
+bool isEmpty(Region &region) { return region.empty() || llvm::hasSingleElement(region.front()); }
+
+/// A branch one of whose arms does nothing, and the condition's value that leads there.
+struct Test {
+  scf::IfOp branch;
+  bool whenEmpty;
+
+  static std::optional<Test> match(scf::IfOp branch) {
+    bool first = isEmpty(branch.getThenRegion()), second = isEmpty(branch.getElseRegion());
+    return first == second ? std::nullopt : std::optional(Test{branch, first});
+  }
+};
+
+struct SplitBlocksPass : tegula::impl::SplitBlocksPassBase<SplitBlocksPass> {
+  void runOnOperation() override {
+    SmallVector<scf::ForOp> all;
+    getOperation()->walk([&](scf::ForOp loop) {
+      bool issues = llvm::any_of(loop.getBody()->getOps<warp::MmaOp>(), [](warp::MmaOp op) { return isa<warp::SlotType>(op.getRhs().getType()); });
+      if (issues)
+        all.push_back(loop);
+    });
+    for (scf::ForOp loop : all)
+      split(loop);
+  }
+
+private:
+  void split(scf::ForOp loop) {
+    OpBuilder b(loop);
+    Location loc = loop.getLoc();
+    Prover prover(b, loop);
+    SmallVector<Test> known;
+    Stretch stretch;
+    auto later = [&](Value x, Value y) { return !x ? y : !y ? x : b.createOrFold<arith::MaxSIOp>(loc, x, y); };
+    auto sooner = [&](Value x, Value y) { return !x ? y : !y ? x : b.createOrFold<arith::MinSIOp>(loc, x, y); };
+    for (scf::IfOp branch : loop.getBody()->getOps<scf::IfOp>()) {
+      std::optional<Test> test = Test::match(branch);
+      std::optional<Stretch> found = test && !loop.isDefinedOutsideOfLoop(branch.getCondition()) ? prover.holds(branch.getCondition(), test->whenEmpty) : std::nullopt;
+      if (!found)
+        continue;
+      known.push_back(*test);
+      stretch = {later(stretch.from, found->from), sooner(stretch.to, found->to)};
+    }
+    if (known.empty())
+      return;
+    // Each loop starts where the one before it ends.
+    Value start = loop.getLowerBound();
+    SmallVector<Value> carried(loop.getInits());
+    auto append = [&](Value end) {
+      IRMapping map;
+      map.map(loop.getInits(), carried);
+      auto part = cast<scf::ForOp>(b.clone(*loop, map));
+      part.getLowerBoundMutable().assign(start);
+      part.getUpperBoundMutable().assign(end);
+      for (auto [init, value] : llvm::zip(part.getInitArgsMutable(), carried))
+        init.set(value);
+      carried.assign(part.getResults().begin(), part.getResults().end());
+      start = end;
+      return part;
+    };
+    if (stretch.from)
+      append(wholeBlocks(b, loop, start, stretch.from));
+    Value end = stretch.to ? wholeBlocks(b, loop, start, stretch.to) : loop.getUpperBound();
+    scf::ForOp middle = append(end);
+    if (stretch.to)
+      append(loop.getUpperBound());
+    leaveOut(known, loop, middle);
+    loop.replaceAllUsesWith(carried);
+    loop.erase();
+    ++loops;
+  }
+
+  /// The end of the blocks from `start` on that begin before `limit`, within the loop.
+  static Value wholeBlocks(OpBuilder &b, scf::ForOp loop, Value start, Value limit) {
+    Location loc = loop.getLoc();
+    Value zero = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)), one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1));
+    Value span = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, limit, start), zero);
+    Value padded = arith::SubIOp::create(b, loc, arith::AddIOp::create(b, loc, span, loop.getStep()), one);
+    Value whole = arith::MulIOp::create(b, loc, arith::DivUIOp::create(b, loc, padded, loop.getStep()), loop.getStep());
+    return arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, start, whole), loop.getUpperBound()), start);
+  }
+
+  /// In the copy `part` of `loop`: the branches that are known, and the lead of each wait over a matrix op that does not need it.
+  static void leaveOut(ArrayRef<Test> known, scf::ForOp loop, scf::ForOp part) {
+    SmallVector<scf::IfOp> copies;
+    for (auto [original, copy] : llvm::zip(*loop.getBody(), *part.getBody()))
+      for (const Test &test : known)
+        if (test.branch == &original)
+          copies.push_back(cast<scf::IfOp>(copy));
+    IRRewriter rewriter(part.getContext());
+    for (auto [copy, test] : llvm::zip_equal(copies, known)) {
+      Region &taken = test.whenEmpty ? copy.getThenRegion() : copy.getElseRegion();
+      SmallVector<Value> results;
+      if (!taken.empty())
+        results.assign(taken.front().getTerminator()->operand_begin(), taken.front().getTerminator()->operand_end());
+      rewriter.replaceOp(copy, results);
+    }
+    for (warp::WaitOp wait : llvm::make_early_inc_range(part.getBody()->getOps<warp::WaitOp>())) {
+      Operation *first = nullptr;
+      for (Operation *user : wait->getUsers())
+        if (Operation *here = part.getBody()->findAncestorOpInBlock(*user); !first || here->isBeforeInBlock(first))
+          first = here;
+      bool leads = first && llvm::any_of(llvm::make_range(wait->getIterator(), first->getIterator()), llvm::IsaPred<warp::MmaOp>);
+      if (leads)
+        wait->moveBefore(first);
+    }
+  }
+};
+
+} // namespace
