@@ -199,7 +199,7 @@ def SplitBlocksPass : Pass<"tegula-split-blocks", "::tegula::warp::KernelOp"> {
   let description = [{
     A consumer's loop over blocks branches where a block may need its mask, or values of unseen keys zeroed. Where such a condition compares the block's number with
     one that the loop does not change, it holds on one stretch of the walk, whose ends are computed ahead: the loop becomes up to three, and that of the middle has neither the tests
-    nor what they guard, and waits for values where it uses them. Blocks of the outer loops are tested as before.
+    nor what they guard. Blocks of the outer loops are tested as before.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"loops", "loops", "loops that were split">];

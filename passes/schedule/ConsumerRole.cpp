@@ -30,6 +30,16 @@ static bool isPack(Operation &op) {
 }
 
 LogicalResult ConsumerRole::emit(Operation &op) {
+  if (failed(emitOp(op)))
+    return failure();
+  for (auto &[tile, slot] : slots)
+    if (slot.last == &op)
+      slot.last = nullptr;
+  releaseUnread();
+  return success();
+}
+
+LogicalResult ConsumerRole::emitOp(Operation &op) {
   if (auto load = dyn_cast<tile::LoadOp>(op); load && feedsMatrixOps(load) && (!queryInRegisters || !isEncoded(load.getTile().getType()))) {
     take(load);
     return success();
@@ -83,6 +93,17 @@ LogicalResult ConsumerRole::blockLoop(tile::ForBlocksOp blocks) {
   return success();
 }
 
+/// The last op of the load's block that reads the tile, or that has such an op in it.
+static Operation *lastReader(tile::LoadOp load, Value tile) {
+  Operation *last = load;
+  for (Operation *user : tile.getUsers()) {
+    Operation *here = load->getBlock()->findAncestorOpInBlock(isa<tile::ZeroUnseenOp>(user) ? *lastReader(load, user->getResult(0)) : *user);
+    if (last->isBeforeInBlock(here))
+      last = here;
+  }
+  return last;
+}
+
 void ConsumerRole::take(tile::LoadOp load) {
   Location loc = load.getLoc();
   if (!pipelined) {
@@ -103,8 +124,7 @@ void ConsumerRole::take(tile::LoadOp load) {
   auto slotType = warp::SlotType::get(b.getContext(), type.getRows(), type.getColumns(), type.getElementType());
   Value slot = warp::WaitOp::create(b, loc, slotType, ring.op, counters[number], copy);
   map.map(load.getTile(), slot);
-  bool nested = llvm::any_of(load->getUsers(), [&](Operation *user) { return user->getBlock() != load->getBlock(); });
-  slots[load.getTile()] = {number, counters[number], copy, load->getBlock(), nested, {}};
+  slots[load.getTile()] = {number, counters[number], copy, lastReader(load, load.getTile()), {}};
   advance(number, loc);
 }
 
@@ -167,7 +187,6 @@ void ConsumerRole::issue(tile::DotOp dot) {
       it->second.readers.push_back(dot.getResult());
 }
 
-/// Awaits a matrix op's result and releases the slots that no running op reads any more.
 void ConsumerRole::awaitValue(Value value) {
   auto it = pending.find(value);
   if (it == pending.end())
@@ -175,22 +194,20 @@ void ConsumerRole::awaitValue(Value value) {
   auto awaited = warp::AwaitOp::create(b, value.getLoc(), cast<RankedTensorType>(value.getType()), it->second, IntegerAttr());
   map.map(value, awaited.getTile());
   pending.erase(it);
-  SmallVector<Value> done;
-  for (auto &[tile, slot] : slots) {
-    if (!llvm::is_contained(slot.readers, value))
-      continue;
+  for (auto &[tile, slot] : slots)
     llvm::erase(slot.readers, value);
-    if (slot.readers.empty() && !slot.heldToEnd)
-      done.push_back(tile);
-  }
-  for (Value tile : done)
-    release(tile);
+  releaseUnread();
 }
 
-void ConsumerRole::release(Value tile) {
-  Slot slot = slots.find(tile)->second;
-  warp::ReleaseOp::create(b, tile.getLoc(), rings.rings[slot.ring].op, slot.counter, slot.copy);
-  slots.erase(tile);
+/// Releases the slots that no matrix op reads any more, running or to come.
+void ConsumerRole::releaseUnread() {
+  slots.remove_if([&](auto &entry) {
+    auto &[tile, slot] = entry;
+    if (slot.last || !slot.readers.empty())
+      return false;
+    warp::ReleaseOp::create(b, tile.getLoc(), rings.rings[slot.ring].op, slot.counter, slot.copy);
+    return true;
+  });
 }
 
 void ConsumerRole::awaitOperands(Operation &op) {
@@ -217,10 +234,4 @@ void ConsumerRole::finishBlock(Block &block) {
       left.push_back(value);
   for (Value value : left)
     awaitValue(value);
-  SmallVector<Value> open;
-  for (auto &[tile, slot] : slots)
-    if (slot.block == &block)
-      open.push_back(tile);
-  for (Value tile : open)
-    release(tile);
 }

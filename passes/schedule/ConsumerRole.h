@@ -15,12 +15,12 @@ private:
   struct Slot {
     unsigned ring;
     mlir::Value counter, copy;
-    mlir::Block *block;                       ///< of the tile program: the slot is released at the latest at its end
-    bool heldToEnd;                           ///< a nested block reads it
+    mlir::Operation *last;                    ///< of the tile program: reads the tile, or a block in it does, and nothing behind it; null once it is emitted
     llvm::SmallVector<mlir::Value> readers;   ///< results of matrix ops that are not awaited yet
   };
 
   mlir::LogicalResult emit(mlir::Operation &op) override;
+  mlir::LogicalResult emitOp(mlir::Operation &op);
   void finishBlock(mlir::Block &block) override;
   bool inStep() const override { return pipelined; }
   mlir::LogicalResult finishTiles(const TileNumbers &numbers) override;
@@ -35,7 +35,7 @@ private:
   void awaitValue(mlir::Value value);
   void awaitOperands(mlir::Operation &op);
   void awaitFragmentReaders(mlir::Block *block);
-  void release(mlir::Value tile);
+  void releaseUnread();
 
   // RedoRows.cpp
   mlir::LogicalResult storeOrMark(tile::RedoOp redo);

@@ -149,13 +149,8 @@ private:
     map.map(loop.getInductionVar(), n);
     for (auto [argument, value] : llvm::zip(loop.getIterArgs(), carried.drop_back()))
       map.map(argument, value);
-    auto previousValues = [&] { return cloneValues(arith::SubIOp::create(b, loc, n, step)); };
-    // Values that are worked on are ready before a matrix op is in flight.
-    bool early = llvm::any_of(in.values, llvm::IsaPred<ZeroUnseenOp>);
-    Value values = early ? previousValues() : Value();
     cloneScores(map);
-    if (!early)
-      values = previousValues();
+    Value values = cloneValues(arith::SubIOp::create(b, loc, n, step));
     Value acc = outputProduct(values, carried.back(), carried[in.accIndex]);
     cloneSoftmax(map, /*isFirst=*/false);
     return nextState(map, rescaled(map, acc));

@@ -1,7 +1,7 @@
 // tegula-split-blocks: a block loop of its own for the blocks that need no test.
 //
 // In: consumer loops over blocks with branches on the block's number, as tests of masks are. Out: up to three loops one after another; in that of the middle each such branch is known to take
-// its empty arm and is gone, and what it made wait for is waited for where it is used. The one idea: a comparison of a number that grows with one that does not holds on one stretch of the walk.
+// its empty arm and is gone. The one idea: a comparison of a number that grows with one that does not holds on one stretch of the walk.
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -203,7 +203,7 @@ private:
     return arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, start, whole), loop.getUpperBound()), start);
   }
 
-  /// In the copy `part` of `loop`: the branches that are known, and the lead of each wait over a matrix op that does not need it.
+  /// In the copy `part` of `loop`: the branches that are known.
   static void leaveOut(ArrayRef<Test> known, scf::ForOp loop, scf::ForOp part) {
     SmallVector<scf::IfOp> copies;
     for (auto [original, copy] : llvm::zip(*loop.getBody(), *part.getBody()))
@@ -217,15 +217,6 @@ private:
       if (!taken.empty())
         results.assign(taken.front().getTerminator()->operand_begin(), taken.front().getTerminator()->operand_end());
       rewriter.replaceOp(copy, results);
-    }
-    for (warp::WaitOp wait : llvm::make_early_inc_range(part.getBody()->getOps<warp::WaitOp>())) {
-      Operation *first = nullptr;
-      for (Operation *user : wait->getUsers())
-        if (Operation *here = part.getBody()->findAncestorOpInBlock(*user); !first || here->isBeforeInBlock(first))
-          first = here;
-      bool leads = first && llvm::any_of(llvm::make_range(wait->getIterator(), first->getIterator()), llvm::IsaPred<warp::MmaOp>);
-      if (leads)
-        wait->moveBefore(first);
     }
   }
 };
