@@ -176,6 +176,22 @@ def Tile_ProgramIdOp : Tile_Op<"program_id", [AllTypesMatch<["extents", "indices
   let assemblyFormat = "`of` `(` $extents `)` attr-dict `:` type($extents)";
 }
 
+def Tile_RowSpanOp : Tile_Op<"row_span", [Pure]> {
+  let summary = "the first and the last row that is worked on of a tile's rows";
+  let description = [{
+    Of the rows `start .. start + count - 1`, those that the executing unit computes. To a whole program, as to what loads for all its warpgroups, that is all of them; to a warpgroup that
+    computes 64 of them, its own. So one text says how many blocks the tile needs and how many each warpgroup does. Constraint: `count` is positive.
+
+    ```mlir
+    %first, %last = tile.row_span %m for 128
+    ```
+    Lowers with the partition into roles.
+  }];
+  let arguments = (ins I64:$start, ConfinedAttr<I64Attr, [IntPositive]>:$count);
+  let results = (outs I64:$first, I64:$last);
+  let assemblyFormat = "$start `for` $count attr-dict";
+}
+
 def Tile_ForBlocksOp : Tile_Op<"for_blocks", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">,
                                               AutomaticAllocationScope]> {
   let summary = "a loop over blocks of keys, with carried values";

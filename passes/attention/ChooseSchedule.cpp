@@ -147,8 +147,6 @@ int64_t tegula::sharedBytes(ScheduleAttr schedule, const AttentionShape &shape) 
 int64_t tegula::consumerRegisters(ScheduleAttr schedule, const AttentionShape &shape) {
   // Scores in f32, packed weights, the accumulator; addresses, row statistics and counters.
   int64_t rest = schedule.getSoftmax() == SoftmaxForm::Fixed ? 28 + shape.valueDim / 16 : 48;
-  if (shape.growsWithRows) // limits of rows and keys beside them
-    rest += 8;
   return schedule.getBlockN() / 2 + schedule.getBlockN() / 4 + shape.valueDim / 2 + rest;
 }
 

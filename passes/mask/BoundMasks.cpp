@@ -141,10 +141,20 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
 private:
   static constexpr int64_t maxDim = int64_t(1) << 29;   ///< launches refuse more
   static constexpr int64_t maxIndex = int64_t(1) << 31; ///< of a grid axis
+  static constexpr int64_t warpgroupRows = 64;
 
   static Interval span(OpBuilder &b, Location loc, Value first, int64_t count) {
     Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(count - 1));
     return {first, b.createOrFold<arith::AddIOp>(loc, first, offset)};
+  }
+
+  /// The rows that a warpgroup looks at, where several share the tile.
+  Interval rowsOfOne(OpBuilder &b, MaskedScores found) {
+    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
+    if (!schedule || schedule.getForm() == Form::Sequential || schedule.getConsumers() < 2 || schedule.getBlockM() != found.rows())
+      return span(b, found.mask.getLoc(), found.mask.getRows(), found.rows());
+    auto rows = RowSpanOp::create(b, found.mask.getLoc(), found.mask.getRows(), b.getI64IntegerAttr(found.rows()));
+    return {rows.getFirst(), rows.getLast()};
   }
 
   Value condition(MaskedScores found) { return found.mask.getBody().front().getTerminator()->getOperand(0); }
@@ -154,11 +164,17 @@ private:
     OpBuilder b(found.loop);
     Location loc = found.mask.getLoc();
     Region &region = found.mask.getBody();
-    BoxEvaluator box(b, loc, found.loop.getBody(), ranges); // scalar code of the body is computed ahead of the loop
-    box.set(region.getArgument(0), span(b, loc, found.mask.getRows(), found.rows()));
-    KeyBounds keys = box.keyBounds(condition(found), region.getArgument(1));
+    auto boundsFor = [&](Interval rows) {
+      BoxEvaluator box(b, loc, found.loop.getBody(), ranges); // scalar code of the body is computed ahead of the loop
+      box.set(region.getArgument(0), rows);
+      return box.keyBounds(condition(found), region.getArgument(1));
+    };
+    KeyBounds keys = boundsFor(span(b, loc, found.mask.getRows(), found.rows()));
     Value lower = found.loop.getLower();
     if (keys.upper) {
+      // All warpgroups of a tile start at one block, and each ends where its own rows do, if that can spare one a whole block.
+      if (found.rows() - warpgroupRows >= found.loop.getStep())
+        keys.upper = boundsFor(rowsOfOne(b, found)).upper;
       found.loop.getUpperMutable().assign(b.createOrFold<arith::MinSIOp>(loc, found.loop.getUpper(), keys.upper));
       ++bounded;
     }
@@ -217,7 +233,7 @@ private:
     Location loc = found.mask.getLoc();
     Region &region = found.mask.getBody();
     BoxEvaluator box(b, loc, region, ranges);
-    box.set(region.getArgument(0), span(b, loc, found.mask.getRows(), found.rows()));
+    box.set(region.getArgument(0), rowsOfOne(b, found));
     box.set(region.getArgument(1), span(b, loc, found.mask.getCols(), found.columns()));
     Value full = box.truth(condition(found)).all;
     if (!full || matchPattern(full, m_Zero()))

@@ -35,7 +35,11 @@ LogicalResult ConsumerRole::emit(Operation &op) {
   for (auto &[tile, slot] : slots)
     if (slot.last == &op)
       slot.last = nullptr;
+  for (Rest &rest : rests)
+    if (rest.last == &op)
+      rest.last = nullptr;
   releaseUnread();
+  passOverRest();
   return success();
 }
 
@@ -64,11 +68,24 @@ LogicalResult ConsumerRole::emitOp(Operation &op) {
     return blockLoop(blocks);
   if (auto redo = dyn_cast<tile::RedoOp>(op))
     return storeOrMark(redo);
+  if (auto rows = dyn_cast<tile::RowSpanOp>(op)) {
+    Value group = warp::WarpgroupOp::create(b, op.getLoc(), b.getI64Type());
+    Value size = arith::ConstantOp::create(b, op.getLoc(), b.getI64IntegerAttr(warpgroupRows));
+    mapRowSpan(rows, map, arith::MulIOp::create(b, op.getLoc(), group, size), warpgroupRows);
+    return success();
+  }
   b.clone(op, map);
   return success();
 }
 
 LogicalResult ConsumerRole::blockLoop(tile::ForBlocksOp blocks) {
+  Value upper = map.lookup(blocks.getUpper());
+  IRMapping whole;
+  if (Value wholeUpper = pipelined ? forWholeTile(blocks.getUpper(), whole) : upper; wholeUpper != upper) {
+    upper = arith::MinSIOp::create(b, blocks.getLoc(), upper, wholeUpper);
+    map.map(blocks.getUpper(), upper);
+    leaveRest(blocks, upper, wholeUpper);
+  }
   SmallVector<Value> inits;
   for (Value init : blocks.getInits())
     inits.push_back(map.lookup(init));

@@ -19,6 +19,14 @@ private:
     llvm::SmallVector<mlir::Value> readers;   ///< results of matrix ops that are not awaited yet
   };
 
+  /// Blocks that this warpgroup has no use for, whose slots it must pass over all the same.
+  struct Rest {
+    llvm::SmallVector<unsigned> rings;        ///< in the order of their loads
+    int64_t step;
+    mlir::Value from, to;                     ///< block numbers
+    mlir::Operation *last;                    ///< takes a slot of these rings before the rest; null once it is emitted
+  };
+
   mlir::LogicalResult emit(mlir::Operation &op) override;
   mlir::LogicalResult emitOp(mlir::Operation &op);
   void finishBlock(mlir::Block &block) override;
@@ -37,12 +45,19 @@ private:
   void awaitFragmentReaders(mlir::Block *block);
   void releaseUnread();
 
+  // RestOfBlocks.cpp
+  mlir::Value forWholeTile(mlir::Value value, mlir::IRMapping &whole);
+  void leaveRest(tile::ForBlocksOp blocks, mlir::Value upper, mlir::Value wholeUpper);
+  void passOverRest();
+
   // RedoRows.cpp
   mlir::LogicalResult storeOrMark(tile::RedoOp redo);
   void mark(tile::RedoOp op);
   mlir::LogicalResult redoMarked(const TileNumbers &numbers);
   mlir::LogicalResult redoTile(const TileNumbers &numbers, mlir::Value number);
   mlir::Value forEachMark(const TileNumbers &numbers, mlir::Value number, llvm::function_ref<mlir::Value(tile::StoreOp, llvm::ArrayRef<mlir::Value>)> test);
+
+  static constexpr int64_t warpgroupRows = 64;
 
   bool pipelined, queryInRegisters;
   int64_t consumers;
@@ -51,6 +66,7 @@ private:
   llvm::MapVector<mlir::Value, mlir::Value> pending; ///< result of a dot -> the matrix op's pending value
   llvm::DenseMap<mlir::Value, mlir::Value> seen;     ///< tile in global memory -> which pairs of rows and keys are visible
   llvm::MapVector<mlir::Value, Slot> slots;          ///< loaded tile -> the slot that holds it
+  llvm::SmallVector<Rest> rests;
 };
 
 } // namespace tegula

@@ -23,14 +23,16 @@ struct PingPongPass : tegula::impl::PingPongPassBase<PingPongPass> {
     if (!schedule || !schedule.getPingPong() || schedule.getConsumers() < 2)
       return;
     getOperation()->walk([&](warp::RoleOp role) {
-      SmallVector<scf::ForOp> issuing;
+      SmallVector<scf::ForOp> issuing, passing;
       role->walk([&](scf::ForOp loop) {
         if (llvm::any_of(loop.getBody()->getOps<warp::MmaOp>(), isAsynchronous))
           issuing.push_back(loop);
+        else if (!loop.getBody()->getOps<warp::ReleaseOp>().empty())
+          passing.push_back(loop);
       });
       if (issuing.empty())
         return;
-      takeTurns(role, issuing);
+      takeTurns(role, issuing, passing);
       loops += issuing.size();
     });
   }
@@ -41,7 +43,7 @@ private:
   /// Products of tiles in global memory, as of rows computed again, are no one's to wait for.
   static bool isAsynchronous(warp::MmaOp op) { return isa<warp::SlotType>(op.getRhs().getType()); }
 
-  void takeTurns(warp::RoleOp role, ArrayRef<scf::ForOp> issuing) {
+  void takeTurns(warp::RoleOp role, ArrayRef<scf::ForOp> issuing, ArrayRef<scf::ForOp> passing) {
     OpBuilder b(&getContext());
     Location loc = role.getLoc();
     b.setInsertionPointToStart(&role.getBody().front());
@@ -63,6 +65,12 @@ private:
       b.setInsertionPoint(matrixOps.front());
       warp::SyncOp::create(b, loc, mine, b.getI64IntegerAttr(turnThreads));
       b.setInsertionPointAfter(matrixOps.back());
+      warp::ArriveOp::create(b, loc, next, b.getI64IntegerAttr(turnThreads));
+    }
+    // Blocks that a warpgroup passes over take its turns all the same.
+    for (scf::ForOp loop : passing) {
+      b.setInsertionPoint(loop.getBody()->getTerminator());
+      warp::SyncOp::create(b, loc, mine, b.getI64IntegerAttr(turnThreads));
       warp::ArriveOp::create(b, loc, next, b.getI64IntegerAttr(turnThreads));
     }
     b.setInsertionPoint(role.getBody().front().getTerminator());

@@ -30,6 +30,10 @@ LogicalResult ProducerRole::emit(Operation &op) {
     });
     return success(result != nullptr);
   }
+  if (auto rows = dyn_cast<tile::RowSpanOp>(op)) {
+    mapRowSpan(rows, map, zero, rows.getCount());
+    return success();
+  }
   bool scalar = op.getNumRegions() == 0 && (isMemoryEffectFree(&op) || isa<tile::LookupOp>(op)) && llvm::none_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
                 llvm::all_of(op.getOperands(), [&](Value operand) { return map.contains(operand); });
   if (scalar && !isa<warp::WarpgroupOp>(op))

@@ -84,6 +84,13 @@ TileNumbers::Keys RoleBuilder::sharedKeys(tile::KernelOp kernel) {
   return keys;
 }
 
+void RoleBuilder::mapRowSpan(tile::RowSpanOp op, IRMapping &results, Value offset, int64_t rows) {
+  Location loc = op.getLoc();
+  Value first = b.createOrFold<arith::AddIOp>(loc, map.lookup(op.getStart()), offset);
+  results.map(op.getFirst(), first);
+  results.map(op.getLast(), b.createOrFold<arith::AddIOp>(loc, first, arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(rows - 1))));
+}
+
 void RoleBuilder::advance(unsigned ring, Location loc) {
   Value one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1));
   counters[ring] = arith::AddIOp::create(b, loc, counters[ring], one);

@@ -33,6 +33,9 @@ protected:
   /// Behind the loop over tiles; `extras` hold what it gave.
   virtual mlir::LogicalResult finishTiles(const TileNumbers &) { return mlir::success(); }
 
+  /// Maps the results of a row span to `rows` rows from `offset` on.
+  void mapRowSpan(tile::RowSpanOp op, mlir::IRMapping &results, mlir::Value offset, int64_t rows);
+
   void advance(unsigned ring, mlir::Location loc);
 
   /// Opens an scf.for in place of a block loop, with the counters carried behind `inits`; the body is filled by `fill`, which gives the next values.

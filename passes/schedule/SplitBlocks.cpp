@@ -8,7 +8,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 namespace tegula {
 #define GEN_PASS_DEF_SPLITBLOCKSPASS
@@ -149,6 +149,7 @@ struct SplitBlocksPass : tegula::impl::SplitBlocksPassBase<SplitBlocksPass> {
 
 private:
   void split(scf::ForOp loop) {
+    moveLoopInvariantCode(loop);
     OpBuilder b(loop);
     Location loc = loop.getLoc();
     Prover prover(b, loop);
