@@ -25,6 +25,9 @@ LogicalResult RoleBuilder::build(tile::KernelOp kernel) {
     ValueRange carried = inner->getArguments().drop_front();
     counters.assign(carried.begin(), carried.begin() + counters.size());
     extras.assign(carried.begin() + counters.size(), carried.end());
+    if (inStep())
+      for (Value &counter : counters)
+        counter = warp::UniformOp::create(b, loc, b.getI64Type(), counter);
     if (failed(buildTile(kernel, numbers, inner->getArgument(0))))
       return failure();
     SmallVector<Value> next(counters);
