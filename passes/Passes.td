@@ -117,12 +117,13 @@ def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {
     Reads the region of each `tile.mask` over the box of a block: integers as intervals, conditions as false, true or unknown. Where the region bounds the key by conjunctions and
     disjunctions of comparisons that are linear in it, the loop's ends move inward, in whole blocks; the select of scores stands under `scf.if` on a scalar test that is
     false where every pair of the block is visible. Nothing is assumed of what it cannot read: such blocks are visited and tested. The ends move only if a hidden block
-    leaves the loop's state as it is. Runs before the loop is rotated, on programs written by hand like on decomposed ones.
+    leaves the loop's state as it is. In a block that is tested, several limits of a row on its keys become one. Runs before the loop is rotated, on programs written by hand like on decomposed ones.
 
     Example: under `i + (N - M) >= j` the loop ends at `min(N, m0 + 127 + (N - M) + 1)`, and the test is `m0 + (N - M) < n + 127`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
-  let statistics = [Statistic<"bounded", "loop-ends-moved", "loop ends moved">, Statistic<"guarded", "selects-guarded", "selects under a test">];
+  let statistics = [Statistic<"bounded", "loop-ends-moved", "loop ends moved">, Statistic<"guarded", "selects-guarded", "selects under a test">,
+                    Statistic<"merged", "limits-merged", "masks whose limits were merged">];
 }
 
 //===-- schedule (on tile programs) ---------------------------------------------------------------===//

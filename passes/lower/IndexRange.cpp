@@ -54,6 +54,8 @@ std::optional<IndexRange> combine(Operation *op, IndexRange x, IndexRange y) {
       return hull({a / d, isa<arith::CeilDivSIOp>(op) ? (b + c - 1) / c : b / c});
     return hull({-dividend - 1, dividend + 1});
   }
+  if (isa<arith::DivUIOp>(op))
+    return a >= 0 && c >= 1 ? hull({a / d, b / c}) : std::nullopt;
   if (isa<arith::RemSIOp>(op))
     return a >= 0 ? hull({0, std::min(b, divisor - 1)}) : hull({-(divisor - 1), divisor - 1});
   return std::nullopt;
