@@ -184,12 +184,13 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     f.softmax = fixed.softmax.value_or(SoftmaxForm::Online);
     break;
   case Form::Pipelined:
-    // Small accumulators leave registers for a third warpgroup, which fills what latencies leave of the tensor cores.
-    f.consumers = shape.fixesReference && std::max(shape.headDim, shape.valueDim) <= 64 ? 3 : 2;
+    // Small accumulators leave registers for more warpgroups, which fill what latencies leave of the tensor cores; short blocks then cost little at the diagonal, and go into deeper rings.
+    f.consumers = shape.fixesReference && std::max(shape.headDim, shape.valueDim) <= 64 ? 4 : 2;
     f.consumers = fixed.consumers.value_or(fixed.blockM ? std::max<int64_t>(*fixed.blockM / 64, 1) : f.consumers);
     f.blockM = fixed.blockM.value_or(64 * f.consumers);
-    f.stages = fixed.stages.value_or(2), f.qStages = fixed.qStages.value_or(1);
-    f.pingPong = fixed.pingPong.value_or(f.consumers > 1 && shape.headDim <= 128);
+    f.stages = fixed.stages.value_or(f.consumers == 4 ? 4 : 2), f.qStages = fixed.qStages.value_or(1);
+    // Warpgroups that end at different blocks do not wait for each other's turns.
+    f.pingPong = fixed.pingPong.value_or(f.consumers > 1 && shape.headDim <= 128 && !(shape.growsWithRows && f.consumers == 4));
     f.softmax = fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold);
     f.tiles = fixed.tiles.value_or(shape.growsWithRows ? TileOrder::LongestFirst : TileOrder::Counter);
     f.blockN = fixed.blockN.value_or(16);
@@ -198,6 +199,8 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     fillRegisters(f);
     for (int64_t blockN : {128, 112, 96, 80, 64, 48, 32, 16}) {
       f.blockN = fixed.blockN.value_or(blockN);
+      if (!fixed.blockN && shape.headDim > 192 && blockN > 64)
+        continue; // the tensor cores are busy at 64 keys, and a tile's ends cost less
       if (fixed.blockN || fits(f, context, shape, *target))
         break;
     }
