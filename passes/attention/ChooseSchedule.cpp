@@ -1,14 +1,18 @@
 // tegula-choose-schedule: sets the schedule of each tile.attention.
 //
-// In: element type, head dims, a target record, overrides. Out: one #tile.schedule. The one idea: the choice always ends in a schedule that
-// fits, by shrinking the key block; what the user fixes is kept or refused with the limit that it breaks.
+// In: element type, head dims, a target record, overrides. Out: one #tile.schedule. The one idea: of the pipelined schedules that fit, the one that a model of the machine expects to be
+// fastest; what the user fixes is kept or refused with the limit that it breaks.
 #include "passes/attention/ChooseSchedule.h"
 #include "passes/attention/AttentionProgram.h"
+#include "passes/attention/ScheduleCost.h"
 #include "passes/Passes.h"
 #include "passes/mask/KeyOrder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 namespace tegula {
 #define GEN_PASS_DEF_CHOOSESCHEDULEPASS
@@ -130,6 +134,67 @@ bool fits(const Fields &f, MLIRContext *context, const AttentionShape &shape, co
   return sharedBytes(schedule, shape) <= target.sharedPerBlock && consumerRegisters(schedule, shape) <= f.consumerRegisters;
 }
 
+/// A pipelined schedule with `consumers` warpgroups and `blockN` keys, where nothing else is fixed.
+Fields pipelined(const Overrides &fixed, MLIRContext *context, const AttentionShape &shape, const Target &target, int64_t consumers, int64_t blockN) {
+  Fields f;
+  f.form = Form::Pipelined, f.consumers = consumers, f.blockN = blockN;
+  f.blockM = fixed.blockM.value_or(64 * consumers);
+  // Where four warpgroups end at different blocks, they do not wait for each other's turns.
+  f.pingPong = fixed.pingPong.value_or(consumers > 1 && shape.headDim <= 128 && !(shape.growsWithRows && consumers == 4));
+  f.softmax = fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold);
+  f.tiles = fixed.tiles.value_or(shape.growsWithRows ? TileOrder::LongestFirst : TileOrder::Counter);
+  f.stages = fixed.stages.value_or(2), f.qStages = fixed.qStages.value_or(1);
+  if (failed(f.check([&] { return InFlightDiagnostic(); })))
+    return f;
+  fillRegisters(f);
+  // Rings of 256 keys, where there is room; a number of slots that is no power of two costs a division a block. A second query tile lets the producer start the next tile's loads while this one's
+  // last scores are made.
+  auto raise = [&](int64_t &field, bool isFixed, int64_t value) {
+    int64_t before = std::exchange(field, isFixed ? field : value);
+    if (!isFixed && !fits(f, context, shape, target))
+      field = before;
+  };
+  raise(f.stages, fixed.stages.has_value(), blockN <= 64 ? 4 : 2);
+  raise(f.qStages, fixed.qStages.has_value(), 2);
+  return f;
+}
+
+/// What a problem of these lengths is expected to run at, on the average of their orders of magnitude.
+double expectedSpeed(ScheduleAttr schedule, const AttentionShape &shape, const Target &target) {
+  double product = 1;
+  for (int64_t length : {1024, 4096, 16384})
+    product *= expectedTflops(schedule, shape, target, length);
+  return std::cbrt(product);
+}
+
+/// The best of those that fit; the last one tried where none does.
+Fields choosePipelined(const Overrides &fixed, MLIRContext *context, const AttentionShape &shape, const Target &target) {
+  // With a running max, a third warpgroup has too few registers.
+  SmallVector<int64_t> consumers{2}, blocks{128, 112, 96, 80, 64, 48, 32, 16};
+  if (shape.fixesReference)
+    consumers.append({3, 4});
+  if (fixed.consumers)
+    consumers = {*fixed.consumers};
+  else if (fixed.blockM)
+    consumers = {std::max<int64_t>(*fixed.blockM / 64, 1)};
+  if (fixed.blockN)
+    blocks = {*fixed.blockN};
+  Fields best;
+  double speed = 0;
+  for (int64_t count : consumers)
+    for (int64_t blockN : blocks) {
+      Fields f = pipelined(fixed, context, shape, target, count, blockN);
+      bool canRun = succeeded(f.check([&] { return InFlightDiagnostic(); })) && fits(f, context, shape, target);
+      if (!canRun && speed == 0)
+        best = f;
+      if (!canRun)
+        continue;
+      if (double expected = expectedSpeed(f.get(context), shape, target); expected > speed)
+        best = f, speed = expected;
+    }
+  return best;
+}
+
 /// Whether a thread's registers hold the query tile beside the accumulator: what they leave of 255 is for loads in flight, and was measured.
 bool holdsQuery(const AttentionShape &shape) {
   return shape.headDim / 2 * shape.elementBits / 32 + shape.valueDim / 2 <= 128;
@@ -184,30 +249,9 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     f.softmax = fixed.softmax.value_or(SoftmaxForm::Online);
     break;
   case Form::Pipelined:
-    // Small accumulators leave registers for more warpgroups, which fill what latencies leave of the tensor cores; short blocks then cost little at the diagonal, and go into deeper rings.
-    f.consumers = shape.fixesReference && std::max(shape.headDim, shape.valueDim) <= 64 ? 4 : 2;
-    f.consumers = fixed.consumers.value_or(fixed.blockM ? std::max<int64_t>(*fixed.blockM / 64, 1) : f.consumers);
-    f.blockM = fixed.blockM.value_or(64 * f.consumers);
-    f.stages = fixed.stages.value_or(f.consumers == 4 ? 4 : 2), f.qStages = fixed.qStages.value_or(1);
-    // Warpgroups that end at different blocks do not wait for each other's turns.
-    f.pingPong = fixed.pingPong.value_or(f.consumers > 1 && shape.headDim <= 128 && !(shape.growsWithRows && f.consumers == 4));
-    f.softmax = fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold);
-    f.tiles = fixed.tiles.value_or(shape.growsWithRows ? TileOrder::LongestFirst : TileOrder::Counter);
-    f.blockN = fixed.blockN.value_or(16);
+    f = choosePipelined(fixed, context, shape, *target);
     if (failed(f.check([&] { return emitError(""); })))
       return {};
-    fillRegisters(f);
-    for (int64_t blockN : {128, 112, 96, 80, 64, 48, 32, 16}) {
-      f.blockN = fixed.blockN.value_or(blockN);
-      if (!fixed.blockN && shape.headDim > 192 && blockN > 64)
-        continue; // the tensor cores are busy at 64 keys, and a tile's ends cost less
-      if (fixed.blockN || fits(f, context, shape, *target))
-        break;
-    }
-    // A second query tile lets the producer start the next tile's loads while this one's last scores are made.
-    f.qStages = fixed.qStages.value_or(2);
-    if (!fixed.qStages && !fits(f, context, shape, *target))
-      f.qStages = 1;
     f.producerRegisters = fixed.producerRegisters.value_or(f.producerRegisters);
     f.consumerRegisters = fixed.consumerRegisters.value_or(f.consumerRegisters);
     break;
@@ -307,6 +351,7 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
       if (!schedule)
         return signalPassFailure();
       op.setScheduleAttr(schedule);
+      explain(schedule, {op.getHeadDim(), op.getValueDim(), bits, growsWithRows, canFixReference(op)}, record);
       ++chosen;
     }
     bool isProgram = getOperation().getBody().getOps<AttentionOp>().empty() && !getOperation()->hasAttr("schedule");
@@ -316,6 +361,20 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
 
 private:
   InFlightDiagnostic scheduleError(Operation *op, StringRef field) { return emitError(schedulePlace(op, overrides, field)); }
+
+  /// What was chosen and why, for those who ask for remarks.
+  void explain(ScheduleAttr schedule, const AttentionShape &shape, const Target *record) {
+    if (schedule.getForm() != Form::Pipelined)
+      return;
+    ScheduleCost cost = scheduleCost(schedule, shape);
+    double whole = record->sharedPerBlock, used = sharedBytes(schedule, shape);
+    remark::analysis(getOperation().getLoc(), remark::RemarkOpts::name("schedule").category("schedule").function(getOperation().getSymName()))
+        << llvm::formatv("{0} warpgroups of 64 rows, blocks of {1} keys: {2:f0} KB of {3:f0} of shared memory, about {4} of {5} registers a thread; a round of blocks takes {6:f0} cycles, bound by {7} "
+                         "(matrix products {8:f0}, exponentials {9:f0}, one warpgroup alone {10:f0}, copies {11:f0}); expected {12:f0} TFLOP/s at 4096 keys",
+                         schedule.getConsumers(), schedule.getBlockN(), used / 1024, whole / 1024, consumerRegisters(schedule, shape), schedule.getConsumerRegisters(), cost.round, cost.bound(), cost.matrix,
+                         cost.exponentials, cost.chain, cost.copies, expectedTflops(schedule, shape, *record, 4096))
+               .str();
+  }
 
   /// Whether more than the output and the lse is made of the state behind the loop: a lazy maximum is not the maximum.
   static bool readsState(OnlineSoftmaxOp softmax) {
