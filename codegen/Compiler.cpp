@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -57,7 +58,12 @@ static bool isReachable(Stage from, Stage to) {
 struct Compiler::Run {
   Run(MLIRContext &context, const CompileRequest &request, CompileResult &result)
       : context(context), request(request), result(result), stream(messages), frontEnd(sources),
-        handler(sources, &context, stream) {}
+        handler(sources, &context, stream) {
+    context.setRemarkEngine(nullptr);
+    if (request.remarks)
+      (void)remark::enableOptimizationRemarks(context, /*streamer=*/nullptr, std::make_unique<remark::RemarkEmittingPolicyAll>(),
+                                              {std::nullopt, ".*", ".*", ".*", ".*"}, /*printAsEmitRemarks=*/true);
+  }
 
   ~Run() { result.diagnostics += frontEnd.str() + messages; }
 
@@ -158,7 +164,7 @@ struct Compiler::Run {
 
   /// What a thread may spill once a tile: a schedule with a fixed reference fills the registers in its block loop exactly, and what lives across it, for stores and for the
   /// rows that are computed again, goes to memory around it.
-  int64_t bytesOutsideLoop() const { return chosen && chosen.getSoftmax() == tile::SoftmaxForm::Fixed ? 192 : 0; }
+  int64_t bytesOutsideLoop() const { return chosen && chosen.getSoftmax() == tile::SoftmaxForm::Fixed ? 320 : 0; }
 
   bool knownTarget() {
     std::string message;

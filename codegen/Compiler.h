@@ -38,6 +38,7 @@ struct CompileRequest {
   Stage stopAfter = Stage::Ptx; ///< Cubin: needs ptxas. Cpu: use compileForCpu
   bool optimize = true;         ///< CPU: let LLVM optimise, which takes most of the time of a compilation
   std::string dumpDir;          ///< empty: no dumps; else one file a stage
+  bool remarks = false;         ///< what passes chose and why, as remarks
 };
 
 struct StageTime {

@@ -42,6 +42,11 @@ struct Fields {
     return ScheduleAttr::verify(emitError, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax,
                                 tiles);
   }
+
+  bool isValid(MLIRContext *context) const {
+    ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+    return succeeded(check([&] { return emitError(UnknownLoc::get(context)); }));
+  }
 };
 
 /// What the user fixed: a field that is not named stays free.
@@ -144,7 +149,7 @@ Fields pipelined(const Overrides &fixed, MLIRContext *context, const AttentionSh
   f.softmax = fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold);
   f.tiles = fixed.tiles.value_or(shape.growsWithRows ? TileOrder::LongestFirst : TileOrder::Counter);
   f.stages = fixed.stages.value_or(2), f.qStages = fixed.qStages.value_or(1);
-  if (failed(f.check([&] { return InFlightDiagnostic(); })))
+  if (!f.isValid(context))
     return f;
   fillRegisters(f);
   // Rings of 256 keys, where there is room; a number of slots that is no power of two costs a division a block. A second query tile lets the producer start the next tile's loads while this one's
@@ -167,7 +172,7 @@ double expectedSpeed(ScheduleAttr schedule, const AttentionShape &shape, const T
   return std::cbrt(product);
 }
 
-/// The best of those that fit; the last one tried where none does.
+/// The best of those that fit; the smallest where none does.
 Fields choosePipelined(const Overrides &fixed, MLIRContext *context, const AttentionShape &shape, const Target &target) {
   // With a running max, a third warpgroup has too few registers.
   SmallVector<int64_t> consumers{2}, blocks{128, 112, 96, 80, 64, 48, 32, 16};
@@ -179,15 +184,12 @@ Fields choosePipelined(const Overrides &fixed, MLIRContext *context, const Atten
     consumers = {std::max<int64_t>(*fixed.blockM / 64, 1)};
   if (fixed.blockN)
     blocks = {*fixed.blockN};
-  Fields best;
+  Fields best = pipelined(fixed, context, shape, target, consumers.front(), blocks.back());
   double speed = 0;
   for (int64_t count : consumers)
     for (int64_t blockN : blocks) {
       Fields f = pipelined(fixed, context, shape, target, count, blockN);
-      bool canRun = succeeded(f.check([&] { return InFlightDiagnostic(); })) && fits(f, context, shape, target);
-      if (!canRun && speed == 0)
-        best = f;
-      if (!canRun)
+      if (!f.isValid(context) || !fits(f, context, shape, target))
         continue;
       if (double expected = expectedSpeed(f.get(context), shape, target); expected > speed)
         best = f, speed = expected;
@@ -369,7 +371,7 @@ private:
     ScheduleCost cost = scheduleCost(schedule, shape);
     double whole = record->sharedPerBlock, used = sharedBytes(schedule, shape);
     remark::analysis(getOperation().getLoc(), remark::RemarkOpts::name("schedule").category("schedule").function(getOperation().getSymName()))
-        << llvm::formatv("{0} warpgroups of 64 rows, blocks of {1} keys: {2:f0} KB of {3:f0} of shared memory, about {4} of {5} registers a thread; a round of blocks takes {6:f0} cycles, bound by {7} "
+        << llvm::formatv("{0} warpgroups of 64 rows, blocks of {1} keys: {2:f0} of {3:f0} KB of shared memory, about {4} of {5} registers a thread; a round of blocks takes {6:f0} cycles, bound by {7} "
                          "(matrix products {8:f0}, exponentials {9:f0}, one warpgroup alone {10:f0}, copies {11:f0}); expected {12:f0} TFLOP/s at 4096 keys",
                          schedule.getConsumers(), schedule.getBlockN(), used / 1024, whole / 1024, consumerRegisters(schedule, shape), schedule.getConsumerRegisters(), cost.round, cost.bound(), cost.matrix,
                          cost.exponentials, cost.chain, cost.copies, expectedTflops(schedule, shape, *record, 4096))

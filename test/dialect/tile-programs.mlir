@@ -7,6 +7,8 @@
 tile.kernel @places(%x: !mem, %rows: memref<?x?x?xf32, strided<[?, ?, ?]>>, %table: memref<?x4xi8, strided<[?, ?]>>, %number: memref<f32>, %n: i64) {
   // CHECK: %[[ID:.*]]:3 = tile.program_id of(%[[N:.*]], %[[N]], %[[N]]) : i64, i64, i64
   %m, %h, %b = tile.program_id of (%n, %n, %n) : i64, i64, i64
+  // CHECK: %{{.*}}, %{{.*}} = tile.row_span %[[ID]]#0 for 128
+  %first, %last = tile.row_span %m for 128
   // CHECK: tile.load %{{.*}}[%[[ID]]#2, %[[ID]]#1, %[[ID]]#0, %[[N]]] axes [2, 3] : memref<?x?x?x64xbf16, strided<[?, ?, ?, ?]>> -> tensor<128x64xbf16>
   %t = tile.load %x[%b, %h, %m, %n] axes [2, 3] : !mem -> tensor<128x64xbf16>
   // CHECK: tile.load %{{.*}} axes [3, 0] : memref<{{.*}}> -> tensor<64x8xbf16>

@@ -58,6 +58,14 @@ func.func @program(%n: i64) {
 
 // -----
 
+func.func @rows(%n: i64) {
+  // expected-error@+1 {{attribute 'count' failed to satisfy constraint: 64-bit signless integer attribute whose value is positive}}
+  %a, %b = tile.row_span %n for 0
+  return
+}
+
+// -----
+
 func.func @mask(%n: i64) {
   // expected-error@+1 {{constraint 1: the mask region expects to yield one 'i1'}}
   %k = "tile.mask"(%n, %n) ({

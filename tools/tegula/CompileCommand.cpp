@@ -175,6 +175,7 @@ llvm::Error tegula::tool::runCompile(const CompileOptions &options) {
   for (const auto &[name, value] : options.defines)
     request.defines.push_back({name, value});
   request.schedule = options.schedule;
+  request.remarks = options.remarks;
   if (options.arch)
     request.target = *options.arch;
   if (!options.startFrom.empty())

@@ -72,7 +72,10 @@ CommonFlags::CommonFlags(cl::SubCommand &command)
                      "time (not supported yet)"),
             cl::sub(command), cl::cat(optionCategory)),
       time("time", cl::desc("Print the time of each stage to stderr"),
-           cl::sub(command), cl::cat(optionCategory)) {}
+           cl::sub(command), cl::cat(optionCategory)),
+      remarks("remarks",
+              cl::desc("Say what was chosen for the schedule, and why"),
+              cl::sub(command), cl::cat(optionCategory)) {}
 
 llvm::Error CommonFlags::read(CommonOptions &options) const {
   if (file.empty())
@@ -84,6 +87,7 @@ llvm::Error CommonFlags::read(CommonOptions &options) const {
   if (arch.getNumOccurrences())
     options.arch = arch;
   options.time = time;
+  options.remarks = remarks;
   if (llvm::Error error = addPairs("-D", defines, options.defines))
     return error;
   Pairs fields;

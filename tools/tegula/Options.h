@@ -25,6 +25,7 @@ struct CommonOptions {
   std::optional<std::string> arch;
   std::vector<std::string> schedule; ///< FIELD=VALUE
   bool time = false;
+  bool remarks = false;
 };
 
 struct CompileOptions : CommonOptions {

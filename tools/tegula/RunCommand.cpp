@@ -90,6 +90,7 @@ static llvm::Expected<CompileRequest> makeRequest(const RunOptions &options,
   for (const auto &[name, value] : options.defines)
     request.defines.push_back({name, value});
   request.schedule = options.schedule;
+  request.remarks = options.remarks;
   if (options.arch)
     request.target = *options.arch;
   if (options.logitOffset != 0)

@@ -10,9 +10,9 @@
 
 // DIRECT: form = direct, block_m = 128, block_n = 48, consumers = 2
 // ONE: form = pipelined, block_m = 64, block_n = 128, consumers = 1, stages = 2, q_stages = 2, producer_registers = 24, consumer_registers = 240, ping_pong = false
-// THREE: form = pipelined, block_m = 192, block_n = 80, consumers = 3, stages = 2, q_stages = 2, producer_registers = 32, consumer_registers = 160, ping_pong = true
+// THREE: form = pipelined, block_m = 192, block_n = 64, consumers = 3, stages = 4, q_stages = 2, producer_registers = 32, consumer_registers = 160, ping_pong = true
 // STAGES: form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 3
-// SHRUNK: form = pipelined, block_m = 128, block_n = 32, consumers = 2, stages = 8, q_stages = 2
+// SHRUNK: form = pipelined, block_m = 192, block_n = 32, consumers = 3, stages = 8, q_stages = 2
 // PLAIN: form = pipelined, block_m = 128, block_n = 64, {{.*}} ping_pong = false, softmax = online, tiles = longest_first
 // REGISTERS: producer_registers = 32, consumer_registers = 232
 // CPU: form = sequential, block_m = 10, block_n = 7

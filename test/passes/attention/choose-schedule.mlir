@@ -5,7 +5,7 @@
 // CPU-COUNT-7: #tile.schedule<form = sequential, block_m = 64, block_n = 64, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 
 // CHECK-LABEL: tile.kernel @bf16_64
-// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 192, block_n = 128, consumers = 3, stages = 2, q_stages = 2, producer_registers = 32, consumer_registers = 160, ping_pong = true, softmax = fixed, tiles = counter>
+// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 256, block_n = 64, consumers = 4, stages = 4, q_stages = 2, producer_registers = 32, consumer_registers = 112, ping_pong = true, softmax = fixed, tiles = counter>
 tile.kernel @bf16_64(%q: memref<?x?x?x64xbf16>, %v: memref<?x?x?x64xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>, memref<?x?x?x64xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
@@ -29,7 +29,7 @@ tile.kernel @f16_128(%q: memref<?x?x?x128xf16>, %v: memref<?x?x?x128xf16>, %n: i
 }
 
 // CHECK-LABEL: tile.kernel @bf16_256
-// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 80, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = fixed, tiles = counter>
+// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = fixed, tiles = counter>
 tile.kernel @bf16_256(%q: memref<?x?x?x256xbf16>, %v: memref<?x?x?x256xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x256xbf16>, memref<?x?x?x256xbf16>, memref<?x?x?x256xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
@@ -41,7 +41,7 @@ tile.kernel @bf16_256(%q: memref<?x?x?x256xbf16>, %v: memref<?x?x?x256xbf16>, %n
 }
 
 // CHECK-LABEL: tile.kernel @wide_values
-// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 80, consumers = 2, stages = 2, q_stages = 2, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = fixed, tiles = counter>
+// CHECK: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 4, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = fixed, tiles = counter>
 tile.kernel @wide_values(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x256xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x256xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }

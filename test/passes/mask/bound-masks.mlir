@@ -37,9 +37,61 @@ tile.kernel @causal(%k: !q, %v: !q, %S: memref<?x?xf32>, %M: i64 {tile.dim = "M"
     // CHECK: %[[X:.*]] = scf.if %[[FULL]]
     // CHECK-NEXT: scf.yield %[[S:.*]] :
     // CHECK: else
-    // CHECK: %[[KEEP:.*]] = tile.mask rows(%[[ROW]]) cols(%[[J]])
+    // In a block that is tested, the two limits of a row are one.
+    // CHECK: %[[KEEP:.*]] = tile.mask rows(%[[ROW]]) cols(%[[J]]) {
+    // CHECK: %[[SEEN:.*]] = arith.addi %{{.*}}, %[[SHIFT]]
+    // CHECK: %[[EXIST:.*]] = arith.addi %[[N]], %c-1
+    // CHECK: %[[LIMIT:.*]] = arith.minsi %{{.*}}, %{{.*}}
+    // CHECK-NEXT: %[[ONE:.*]] = arith.cmpi sle, %{{.*}}, %[[LIMIT]]
+    // CHECK-NEXT: tile.yield %[[ONE]]
     // CHECK: arith.select %[[KEEP]], %[[S]]
     // CHECK: tile.online_softmax %[[X]]
+    %x = arith.select %keep, %s, %hidden : tensor<128x32xi1>, tensor<128x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 1.0 : tensor<128x32xf32>, tensor<128xf32>
+    %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
+    %w = arith.truncf %p : tensor<128x32xf32> to tensor<128x32xf16>
+    %vt = tile.load %v[%n, %c0] axes [0, 1] : !q -> tensor<32x64xf16>
+    %u2 = tile.dot %w, %vt acc(%u1 : tensor<128x64xf32>) : tensor<128x32xf16>, tensor<32x64xf16> -> tensor<128x64xf32>
+    tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
+  }
+  tile.store %r#0, %S[%row, %c0] axes [0] : tensor<128xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// Warpgroups that share a tile end where their own rows do, and test where their own first row does; which rows these are is said when roles are made.
+!q = memref<?x64xf16, strided<[?, ?]>>
+// CHECK-LABEL: tile.kernel @warpgroups
+// CHECK: %[[ROW:.*]] = arith.muli
+// CHECK: %[[FIRST:.*]], %[[LAST:.*]] = tile.row_span %[[ROW]] for 128
+// CHECK: %[[LASTKEY:.*]] = arith.addi %[[LAST]], %[[SHIFT:.*]] : i64
+// CHECK: %[[VISIBLE:.*]] = arith.addi %[[LASTKEY]], %c1
+// CHECK: tile.for_blocks %[[J:[^ ]*]] =
+// CHECK: %[[SEES:.*]] = arith.addi %{{.*}}, %{{.*}} : i64
+// CHECK: scf.if
+tile.kernel @warpgroups(%k: !q, %v: !q, %S: memref<?x?xf32>, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"})
+    attributes {schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 32, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online>} {
+  %c128 = arith.constant 128 : i64
+  %c0 = arith.constant 0 : i64
+  %tiles = arith.ceildivsi %M, %c128 : i64
+  %t = tile.program_id of (%tiles) : i64
+  %row = arith.muli %t, %c128 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<128xf32>
+  %l0 = arith.constant dense<0.0> : tensor<128xf32>
+  %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<128x32xf32>
+  %r:3 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
+    %s = tile.load %S[%row, %n] axes [0, 1] : memref<?x?xf32> -> tensor<128x32xf32>
+    %keep = tile.mask rows(%row) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %exists = arith.cmpi slt, %j, %N : i64
+      %shift = arith.subi %N, %M : i64
+      %last = arith.addi %i, %shift : i64
+      %sees = arith.cmpi sge, %last, %j : i64
+      %both = arith.andi %sees, %exists : i1
+      tile.yield %both : i1
+    } : tensor<128x32xi1>
     %x = arith.select %keep, %s, %hidden : tensor<128x32xi1>, tensor<128x32xf32>
     %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 1.0 : tensor<128x32xf32>, tensor<128xf32>
     %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>

@@ -37,7 +37,11 @@ tile.kernel @rotated(%q: !q {tile.name = "q"}, %k: !q {tile.name = "k"}, %v: !v,
   // CHECK-NOT: tensor<
   // The consumers.
   // CHECK: warp.role "compute" warpgroups 2 registers 240 {
-  // CHECK: warp.for_tiles %{{.*}} of %{{.*}} iter_args(%[[QC:.*]] = %{{.*}}, %[[KC:.*]] = %{{.*}}, %[[VC:.*]] = %{{.*}})
+  // CHECK: warp.for_tiles %{{.*}} of %{{.*}} iter_args(%[[QI:.*]] = %{{.*}}, %[[KI:.*]] = %{{.*}}, %[[VI:.*]] = %{{.*}})
+  // The counters are the same for all threads of a warp, which the machine is told.
+  // CHECK: %[[QC:.*]] = warp.uniform %[[QI]]
+  // CHECK: %[[KC:.*]] = warp.uniform %[[KI]]
+  // CHECK: %[[VC:.*]] = warp.uniform %[[VI]]
   // CHECK: %[[GROUP:.*]] = warp.warpgroup
   // CHECK-NEXT: %[[QS:.*]] = warp.wait %[[QR]][%[[QC]]] copy %[[GROUP]]
   // CHECK: scf.for %{{.*}} iter_args(%[[WI:.*]] = %{{.*}}, %[[UI:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %[[KI:.*]] = %[[KC]], %[[VI:.*]] = %[[VC]])
@@ -53,10 +57,11 @@ tile.kernel @rotated(%q: !q {tile.name = "q"}, %k: !q {tile.name = "k"}, %v: !v,
   // CHECK-NEXT: warp.release %[[VR]][%[[VI]]]
   // CHECK-NEXT: %[[W:.*]] = warp.pack %[[E]]
   // CHECK: scf.yield %[[W]], %[[OT]]
-  // A slot that a loop reads is held to the end of its block.
-  // CHECK: tile.store
+  // A slot that a loop reads is released behind the loop.
+  // CHECK-NEXT: }
   // CHECK-NEXT: warp.release %[[QR]][%[[QC]]] copy %[[GROUP]]
-  // CHECK-NEXT: warp.yield
+  // CHECK: tile.store
+  // CHECK: warp.yield
   %group = warp.warpgroup
   %rows = arith.constant 64 : i64
   %first = arith.muli %group, %rows : i64

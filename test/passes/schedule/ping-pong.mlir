@@ -32,7 +32,12 @@ warp.kernel @turns(%n: i64) attributes {schedule = #turns} {
     // CHECK-NEXT: warp.mma
     // CHECK-NEXT: warp.arrive %[[NEXT]] threads 256
     // CHECK-NEXT: warp.await
-    // The loop without a matrix op takes no turn.
+    // A loop that passes over blocks takes their turns.
+    // CHECK: scf.for
+    // CHECK-NEXT: warp.release
+    // CHECK-NEXT: warp.sync %[[MINE]] threads 256
+    // CHECK-NEXT: warp.arrive %[[NEXT]] threads 256
+    // A loop of neither takes none.
     // CHECK: scf.for
     // CHECK-NOT: warp.sync
     // The first warpgroup takes up the turn that is left.
@@ -51,6 +56,9 @@ warp.kernel @turns(%n: i64) attributes {schedule = #turns} {
       }
       scf.for %i = %zero to %n step %one : i64 {
         warp.release %r[%i] copy %zero : !warp.ring<64x64xbf16, stages 2>
+      }
+      scf.for %i = %zero to %n step %one : i64 {
+        %m = arith.addi %i, %one : i64
       }
     }
   }
