@@ -163,8 +163,12 @@ struct Compiler::Run {
   }
 
   /// What a thread may spill once a tile: a schedule with a fixed reference fills the registers in its block loop exactly, and what lives across it, for stores and for the
-  /// rows that are computed again, goes to memory around it.
-  int64_t bytesOutsideLoop() const { return chosen && chosen.getSoftmax() == tile::SoftmaxForm::Fixed ? 320 : 0; }
+  /// rows that are computed again, goes to memory around it: more where four warpgroups share the registers.
+  int64_t bytesOutsideLoop() const {
+    if (!chosen || chosen.getSoftmax() != tile::SoftmaxForm::Fixed)
+      return 0;
+    return chosen.getConsumers() == 4 ? 384 : 192;
+  }
 
   bool knownTarget() {
     std::string message;

@@ -176,7 +176,7 @@ double expectedSpeed(ScheduleAttr schedule, const AttentionShape &shape, const T
 Fields choosePipelined(const Overrides &fixed, MLIRContext *context, const AttentionShape &shape, const Target &target) {
   // With a running max, a third warpgroup has too few registers.
   SmallVector<int64_t> consumers{2}, blocks{128, 112, 96, 80, 64, 48, 32, 16};
-  if (shape.fixesReference)
+  if (fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold) == SoftmaxForm::Fixed)
     consumers.append({3, 4});
   if (fixed.consumers)
     consumers = {*fixed.consumers};
@@ -188,6 +188,8 @@ Fields choosePipelined(const Overrides &fixed, MLIRContext *context, const Atten
   double speed = 0;
   for (int64_t count : consumers)
     for (int64_t blockN : blocks) {
+      if (blockN < 64 && speed > 0)
+        break; // shorter blocks are for where nothing else fits: what a block costs beside its keys was never won back
       Fields f = pipelined(fixed, context, shape, target, count, blockN);
       if (!f.isValid(context) || !fits(f, context, shape, target))
         continue;

@@ -46,7 +46,7 @@ public:
 };
 
 /// A loop over tiles whose numbers come from the grid's counter, taken by the elected role and passed on through a queue (see TileLoop.cpp).
-void lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool isElected, const KernelState &state);
+void lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool isElected, KernelState &state);
 /// Plain counting: ctaid, ctaid + nctaid, ...
 void lowerStridedTiles(warp::ForTilesOp op);
 /// Sets up the queue's barriers, in one thread.

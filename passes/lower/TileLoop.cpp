@@ -6,9 +6,12 @@
 #include "passes/lower/LowerWarp.h"
 #include "passes/lower/Shuffle.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace tegula;
@@ -97,11 +100,76 @@ static void leave(OpBuilder &b, Location loc, const KernelState &state) {
   LLVM::StoreOp::create(b, loc, constantInt(b, loc, 0), state.workspace, /*alignment=*/4, /*isVolatile=*/true);
 }
 
-void tegula::lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool isElected, const KernelState &state) {
+/// What a tile's number alone decides, in the body of a loop over tiles: the values that are said to be uniform.
+class TilePlace {
+public:
+  explicit TilePlace(warp::ForTilesOp op) : body(op.getBody().front()) {
+    for (auto uniform : body.getOps<warp::UniformOp>()) {
+      SetVector<Operation *> needed;
+      BackwardSliceOptions options;
+      options.inclusive = true;
+      options.omitBlockArguments = true;
+      options.filter = [&](Operation *op) { return op->getBlock() == &body; };
+      (void)getBackwardSlice(uniform.getValue(), &needed, options);
+      auto isOther = [&](Value value) { return llvm::is_contained(body.getArguments().drop_front(), value); };
+      if (llvm::any_of(needed, [&](Operation *op) { return !isMemoryEffectFree(op) || op->getNumRegions() != 0 || llvm::any_of(op->getOperands(), isOther); }) || isOther(uniform.getValue()))
+        continue;
+      values.push_back(uniform);
+      slice.insert_range(needed);
+      slice.insert(uniform);
+    }
+  }
+
+  /// What they are for the tile `number`, as code at `b`, where their own shuffles keep it.
+  SmallVector<Value> decode(OpBuilder &b, Value number) const {
+    IRMapping map;
+    map.map(body.getArgument(0), number);
+    for (Operation &op : body)
+      if (slice.contains(&op))
+        b.clone(op, map);
+    return llvm::map_to_vector(values, [&](warp::UniformOp op) { return map.lookup(op.getResult()); });
+  }
+
+  /// `ranges` then knows of `by` what it could find out of them.
+  void replace(ValueRange by, DenseMap<Value, IndexRange> &ranges) {
+    IndexRanges all(ranges);
+    for (auto [op, value] : llvm::zip_equal(values, by)) {
+      if (std::optional<IndexRange> range = all.of(op.getValue()))
+        ranges[value] = *range;
+      op.getValueMutable().assign(value);
+    }
+  }
+
+private:
+  Block &body;
+  SmallVector<warp::UniformOp> values;
+  llvm::SetVector<Operation *> slice;
+};
+
+/// Behind the last op of a body that frees a slot, and before the last one that stores; its end where there is none.
+static std::pair<Operation *, Operation *> tileEnd(Block &body) {
+  Operation *freed = nullptr, *stores = body.getTerminator();
+  for (Operation &op : body) {
+    auto holds = [&](auto type) { return op.walk([](decltype(type)) { return WalkResult::interrupt(); }).wasInterrupted(); };
+    if (holds(warp::ReleaseOp()))
+      freed = &op;
+    if (holds(tile::StoreOp()))
+      stores = &op;
+  }
+  if (!freed || stores->isBeforeInBlock(freed))
+    return {body.getTerminator(), body.getTerminator()};
+  return {freed->getNextNode(), stores};
+}
+
+void tegula::lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool isElected, KernelState &state) {
   OpBuilder b(op);
   Location loc = op.getLoc();
   SmallVector<Value> inits{widened(b, loc, NVVM::BlockIdXOp::create(b, loc, b.getI32Type()))};
   inits.append(op.getInits().begin(), op.getInits().end());
+  // Consumers carry where their tile is, and find it out for the next one beside this one's last work.
+  TilePlace place(op);
+  SmallVector<Value> first = isElected ? SmallVector<Value>() : place.decode(b, inits.front());
+  inits.append(first);
   inits.push_back(constantInt(b, loc, 0)); // how many numbers have come through the queue
   SmallVector<Type> types = llvm::to_vector_of<Type>(ValueRange(inits).getTypes());
   SmallVector<Location> locs(types.size(), loc);
@@ -111,15 +179,25 @@ void tegula::lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool is
   scf::ConditionOp::create(b, loc, more, before->getArguments());
   Block *body = b.createBlock(&loop.getAfter(), {}, types, locs);
   Value k = body->getArguments().back();
-  Value next = isElected ? takeNumber(b, loc, state) : Value();
+  SmallVector<Value> yields, nextPlace;
+  Value next;
+  if (isElected) {
+    next = takeNumber(b, loc, state);
+  } else {
+    auto [freed, stores] = tileEnd(op.getBody().front());
+    b.setInsertionPoint(freed);
+    next = receive(b, loc, queue, state, k);
+    b.setInsertionPoint(stores);
+    nextPlace = place.decode(b, widened(b, loc, next));
+    place.replace(body->getArguments().drop_back().take_back(first.size()), state.ranges);
+  }
   moveBody(op, body);
   b.setInsertionPointToEnd(body);
   if (isElected)
     passOn(b, loc, queue, state, k, next);
-  else
-    next = receive(b, loc, queue, state, k);
-  SmallVector<Value> yields{widened(b, loc, next)};
+  yields.push_back(widened(b, loc, next));
   llvm::append_range(yields, op.getBody().front().getTerminator()->getOperands());
+  yields.append(nextPlace);
   yields.push_back(arith::AddIOp::create(b, loc, k, constantInt(b, loc, 1)));
   scf::YieldOp::create(b, loc, yields);
   b.setInsertionPointAfter(loop);

@@ -21,6 +21,8 @@ Value constant(OpBuilder &b, Location loc, int64_t value, unsigned bits = 64) {
 Value narrowed(OpBuilder &b, Location loc, Value value) { return arith::TruncIOp::create(b, loc, b.getI32Type(), value); }
 Value widened(OpBuilder &b, Location loc, Value value) { return arith::ExtUIOp::create(b, loc, b.getI64Type(), value); }
 
+Value atLeastOne(OpBuilder &b, Location loc, Value value) { return arith::MaxUIOp::create(b, loc, value, constant(b, loc, 1, 32)); }
+
 } // namespace
 
 TileNumbers::TileNumbers(OpBuilder &b, Location loc, ValueRange extents, tile::TileOrder order, Keys keys) : order(order) {
@@ -34,11 +36,12 @@ TileNumbers::TileNumbers(OpBuilder &b, Location loc, ValueRange extents, tile::T
   }
   if (order == tile::TileOrder::Stride)
     return;
+  // Numbers beyond the last tile are decoded too, so nothing is divided by 0.
   for (Value extent : wide)
-    narrow.push_back(narrowed(b, loc, extent));
+    narrow.push_back(atLeastOne(b, loc, narrowed(b, loc, extent)));
   if (order == tile::TileOrder::Counter)
     return;
-  heads = narrowed(b, loc, others);
+  heads = atLeastOne(b, loc, narrowed(b, loc, others));
   group = keys.rows ? narrowed(b, loc, headsPerGroup(b, loc, keys, others)) : heads;
 }
 
@@ -87,7 +90,7 @@ SmallVector<Value> TileNumbers::decodeNarrow(OpBuilder &b, Location loc, Value n
   if (order == tile::TileOrder::LongestFirst) {
     Value width = once(group), tiles = mul(width, extents[0]), which = div(rest, tiles), inGroup = sub(rest, mul(which, tiles));
     Value first = mul(which, width);
-    width = arith::MinUIOp::create(b, loc, width, sub(heads, first));
+    width = atLeastOne(b, loc, arith::MinUIOp::create(b, loc, width, sub(heads, first)));
     Value block = div(inGroup, width);
     add(sub(sub(extents[0], constant(b, loc, 1, 32)), block));
     rest = arith::AddIOp::create(b, loc, first, sub(inGroup, mul(block, width)));

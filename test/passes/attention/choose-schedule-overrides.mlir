@@ -12,7 +12,7 @@
 // ONE: form = pipelined, block_m = 64, block_n = 128, consumers = 1, stages = 2, q_stages = 2, producer_registers = 24, consumer_registers = 240, ping_pong = false
 // THREE: form = pipelined, block_m = 192, block_n = 64, consumers = 3, stages = 4, q_stages = 2, producer_registers = 32, consumer_registers = 160, ping_pong = true
 // STAGES: form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 3
-// SHRUNK: form = pipelined, block_m = 192, block_n = 32, consumers = 3, stages = 8, q_stages = 2
+// SHRUNK: form = pipelined, block_m = 128, block_n = 32, consumers = 2, stages = 8, q_stages = 2
 // PLAIN: form = pipelined, block_m = 128, block_n = 64, {{.*}} ping_pong = false, softmax = online, tiles = longest_first
 // REGISTERS: producer_registers = 32, consumer_registers = 232
 // CPU: form = sequential, block_m = 10, block_n = 7
@@ -23,7 +23,7 @@
 // RUN: tegula-opt %t --tegula-choose-schedule="set=block_n=32" | FileCheck %s --check-prefix=REPLACED
 // RUN: tegula-opt %t --tegula-choose-schedule="set=form=direct" | FileCheck %s --check-prefix=OTHER
 // RUN: tegula-opt %t --tegula-choose-schedule="target=cpu" | FileCheck %s --check-prefix=OTHER-CPU
-// OWN: form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 3
+// OWN: form = pipelined, block_m = 192, block_n = 64, consumers = 3, stages = 3
 // REPLACED: form = pipelined, block_m = 128, block_n = 32, consumers = 2, stages = 3
 // OTHER: form = direct, block_m = 64, block_n = 16
 // OTHER-CPU: form = sequential, block_m = 64, block_n = 64

@@ -78,3 +78,46 @@ warp.kernel @dynamic(%o: !o {tile.name = "o", tile.dims = ["M"], tile.role = "ou
   }
   warp.return
 }
+
+// Where the body frees its slots before it stores, the next number comes between, and where that tile is is found out beside the stores and carried.
+// CHECK-LABEL: llvm.func @ahead
+warp.kernel @ahead(%o: !o {tile.name = "o", tile.dims = ["M"], tile.role = "out"}, %M: i64 {tile.dim = "M"})
+    attributes {schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 16, consumers = 2, stages = 1, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online, tiles = counter>} {
+  %r = warp.ring "k" copies 1 consumers 2 : !warp.ring<64x64xbf16, stages 1>
+  warp.queue consumers 2
+  warp.roles {
+    // CHECK: nvvm.setmaxregister increase 240
+    // CHECK: %[[CTA:.*]] = nvvm.read.ptx.sreg.ctaid.x
+    // CHECK: %[[FIRST:.*]] = arith.extui %[[CTA]]
+    // CHECK: %[[ROW0:.*]] = arith.muli %[[FIRST]], %[[C64:.*]] : i64
+    // CHECK: %[[SAME0:.*]] = nvvm.shfl.sync
+    // CHECK: %[[PLACE0:.*]] = arith.extui %[[SAME0]]
+    // CHECK: scf.while (%{{.*}} = %[[FIRST]], %{{.*}} = %{{.*}}, %{{.*}} = %[[PLACE0]],
+    // CHECK: ^bb0(%{{.*}}: i64, %{{.*}}: i64, %[[PLACE:.*]]: i64, %{{.*}}: i32):
+    // CHECK-NOT: arith.muli %{{.*}}, %[[C64]] : i64
+    // CHECK: mbarrier.arrive
+    // CHECK: ld.shared.b32
+    // CHECK: %[[NEXT:.*]] = arith.extui
+    // CHECK: %[[ROW:.*]] = arith.muli %[[NEXT]], %[[C64]] : i64
+    // CHECK: %[[SAME:.*]] = nvvm.shfl.sync
+    // CHECK: %[[NEXTPLACE:.*]] = arith.extui %[[SAME]]
+    // CHECK: llvm.store
+    // CHECK: scf.yield %{{.*}}, %{{.*}}, %[[NEXTPLACE]], %{{.*}} :
+    warp.role "compute" warpgroups 2 registers 240 {
+      %zero = arith.constant 0 : i64
+      %one = arith.constant 1 : i64
+      %rows = arith.constant 64 : i64
+      %k = warp.for_tiles %t of %M iter_args(%i = %zero) -> (i64) {
+        %row = arith.muli %t, %rows : i64
+        %here = warp.uniform %row
+        %s = warp.wait %r[%i] copy %zero : !warp.ring<64x64xbf16, stages 1>
+        warp.release %r[%i] copy %zero : !warp.ring<64x64xbf16, stages 1>
+        %l = arith.constant dense<1.0> : tensor<64xf32, #warp.rows>
+        tile.store %l, %o[%here] axes [0] : tensor<64xf32, #warp.rows>, !o
+        %next = arith.addi %i, %one : i64
+        warp.yield %next : i64
+      } {dynamic}
+    }
+  }
+  warp.return
+}

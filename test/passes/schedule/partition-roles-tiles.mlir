@@ -11,9 +11,12 @@ tile.kernel @counter(%o: memref<?x?x?xf32>, %blocks: i64, %h: i64, %b: i64) attr
   // CHECK: warp.role "compute"
   // CHECK-DAG: %[[SOME:.*]] = arith.muli %[[BLOCKS]], %[[H]]
   // CHECK-DAG: %[[TOTAL:.*]] = arith.muli %[[SOME]], %[[B]]
-  // CHECK-DAG: %[[BLOCKS32:.*]] = arith.trunci %[[BLOCKS]]
-  // CHECK-DAG: %[[H32:.*]] = arith.trunci %[[H]]
-  // CHECK-DAG: %[[B32:.*]] = arith.trunci %[[B]]
+  // CHECK-DAG: %[[BLOCKS0:.*]] = arith.trunci %[[BLOCKS]]
+  // CHECK-DAG: %[[BLOCKS32:.*]] = arith.maxui %[[BLOCKS0]], %c1
+  // CHECK-DAG: %[[H0:.*]] = arith.trunci %[[H]]
+  // CHECK-DAG: %[[H32:.*]] = arith.maxui %[[H0]], %c1
+  // CHECK-DAG: %[[B0:.*]] = arith.trunci %[[B]]
+  // CHECK-DAG: %[[B32:.*]] = arith.maxui %[[B0]], %c1
   // CHECK: warp.for_tiles %[[T:.*]] of %[[TOTAL]] {
   // CHECK-DAG: %[[T32:.*]] = arith.trunci %[[T]]
   // The sign is 0, so the divisors are the extents.
@@ -49,8 +52,10 @@ tile.kernel @counter(%o: memref<?x?x?xf32>, %blocks: i64, %h: i64, %b: i64) attr
 // CHECK-SAME: %[[BLOCKS:[^ ]+]]: i64, %[[H:[^ ]+]]: i64)
 tile.kernel @longest(%o: memref<?x?xf32>, %blocks: i64, %h: i64) attributes {schedule = #longest} {
   // CHECK: warp.role "compute"
-  // CHECK-DAG: %[[BLOCKS32:.*]] = arith.trunci %[[BLOCKS]]
-  // CHECK-DAG: %[[H32:.*]] = arith.trunci %[[H]]
+  // CHECK-DAG: %[[BLOCKS0:.*]] = arith.trunci %[[BLOCKS]]
+  // CHECK-DAG: %[[BLOCKS32:.*]] = arith.maxui %[[BLOCKS0]], %c1
+  // CHECK-DAG: %[[H0:.*]] = arith.trunci %[[H]]
+  // CHECK-DAG: %[[H32:.*]] = arith.maxui %[[H0]], %c1
   // CHECK: warp.for_tiles %[[T:.*]] of
   // CHECK: %[[T32:.*]] = arith.trunci %[[T]]
   // CHECK: %[[BLOCKSN:.*]] = arith.addi %[[BLOCKS32]], %{{.*}}
@@ -62,7 +67,8 @@ tile.kernel @longest(%o: memref<?x?xf32>, %blocks: i64, %h: i64) attributes {sch
   // CHECK: %[[FIRST:.*]] = arith.muli %[[WHICH]], %[[WIDTH]]
   // CHECK: %[[LEFT:.*]] = arith.subi %[[H32]], %[[FIRST]]
   // The last group may be smaller.
-  // CHECK: %[[HEADS:.*]] = arith.minui %[[WIDTH]], %[[LEFT]]
+  // CHECK: %[[HEADS0:.*]] = arith.minui %[[WIDTH]], %[[LEFT]]
+  // CHECK: %[[HEADS:.*]] = arith.maxui %[[HEADS0]], %c1
   // CHECK: %[[BLOCK:.*]] = arith.divui %[[IN]], %[[HEADS]]
   // CHECK: %[[LAST:.*]] = arith.subi %[[BLOCKSN]], %c1
   // CHECK: %[[X:.*]] = arith.subi %[[LAST]], %[[BLOCK]]
