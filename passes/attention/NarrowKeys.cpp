@@ -86,12 +86,12 @@ private:
     for (OpOperand &operand : op->getOpOperands()) {
       if (!isTile(operand.get()))
         continue;
-      if (isa_and_nonnull<arith::ConstantOp>(operand.get().getDefiningOp())) {
+      Operation *maker = operand.get().getDefiningOp();
+      if (isa_and_nonnull<arith::ConstantOp>(maker)) {
         constants.insert(&operand);
         continue;
       }
-      if (!operand.get().getDefiningOp() || !isa<MaskOp, MapOp, BroadcastOp, OnlineSoftmaxOp, DotOp, tensor::SplatOp>(operand.get().getDefiningOp()) &&
-                                                !operand.get().getDefiningOp()->hasTrait<OpTrait::Elementwise>())
+      if (!maker || (!isa<MaskOp, MapOp, BroadcastOp, OnlineSoftmaxOp, DotOp, tensor::SplatOp>(maker) && !maker->hasTrait<OpTrait::Elementwise>()))
         return false;
       columns.insert(operand.get());
     }

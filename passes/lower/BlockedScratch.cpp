@@ -22,7 +22,6 @@ void tegula::close(OpenDigits &open, const AxisStep &step) {
 
 SmallVector<AxisStep> tegula::axisSteps(warp::BlockedAttr layout, int64_t axis, bool ordered) {
   SmallVector<std::pair<int64_t, AxisStep>> steps; // with the stride
-  AxisStep warps{AxisStep::Warps};
   for (auto [index, digit] : llvm::enumerate(layout.getRegisters()))
     if (digit.axis == axis)
       steps.push_back({digit.stride, {AxisStep::Register, static_cast<unsigned>(index), {}}});

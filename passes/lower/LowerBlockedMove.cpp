@@ -21,7 +21,7 @@ namespace {
 class MoveSide {
 public:
   MoveSide(BlockedThread &t, RankedTensorType tile, ArrayRef<int64_t> weights, int64_t scratch)
-      : t(t), tile(tile), layout(blockedLayout(tile)), scratch(scratch), size(storedType(tile.getElementType()).getIntOrFloatBitWidth() / 8) {
+      : t(t), tile(tile), layout(blockedLayout(tile)), size(storedType(tile.getElementType()).getIntOrFloatBitWidth() / 8) {
     SmallVector<int64_t> threadWeights;
     for (const warp::Digit &digit : layout.getThreads())
       threadWeights.push_back(digit.axis < 0 ? 0 : digit.stride * weights[digit.axis] * size);
@@ -79,7 +79,7 @@ private:
   BlockedThread &t;
   RankedTensorType tile;
   warp::BlockedAttr layout;
-  int64_t scratch, size, run = 1;
+  int64_t size, run = 1;
   Value pointer;
   SmallVector<int64_t> places;
 };

@@ -16,7 +16,7 @@ namespace {
 /// Emits the calls of one op.
 class Reporter {
 public:
-  Reporter(BlockedThread &t, Operation *op) : t(t), b(t.b), loc(t.loc), function(t.state.function), module(op->getParentOfType<ModuleOp>()) {}
+  Reporter(BlockedThread &t, Operation *op) : b(t.b), loc(t.loc), function(t.state.function), module(op->getParentOfType<ModuleOp>()) {}
 
   /// What `printf` writes for a scalar, appended to `format` and `arguments`.
   void add(Value value) {
@@ -98,7 +98,6 @@ private:
     return LLVM::AllocaOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext()), type, constantInt(b, loc, 1), /*alignment=*/8);
   }
 
-  BlockedThread &t;
   OpBuilder &b;
   Location loc;
   LLVM::LLVMFuncOp function;
