@@ -8,6 +8,7 @@
 #include "dialect/tile/TileDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -88,6 +89,13 @@ std::optional<IndexRange> IndexRanges::of(Value value, unsigned depth) {
   return range;
 }
 
+arith::FloorDivSIOp tegula::quotientOfRemainder(Operation *op) {
+  auto difference = dyn_cast<arith::SubIOp>(op);
+  auto product = difference ? difference.getRhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+  auto quotient = product ? product.getLhs().getDefiningOp<arith::FloorDivSIOp>() : arith::FloorDivSIOp();
+  return quotient && quotient.getLhs() == difference.getLhs() && quotient.getRhs() == product.getRhs() ? quotient : arith::FloorDivSIOp();
+}
+
 std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsigned depth) {
   if (isa<arith::ExtSIOp, arith::ExtUIOp>(op)) {
     std::optional<IndexRange> source = of(op->getOperand(0), depth + 1);
@@ -105,6 +113,18 @@ std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsig
   if (isa<arith::SelectOp>(op)) {
     auto x = of(op->getOperand(1), depth + 1), y = of(op->getOperand(2), depth + 1);
     return x && y ? std::optional(IndexRange{std::min(x->low, y->low), std::max(x->high, y->high)}) : std::nullopt;
+  }
+  if (arith::FloorDivSIOp division = quotientOfRemainder(op)) {
+    auto dividend = of(division.getLhs(), depth + 1), divisor = of(division.getRhs(), depth + 1);
+    if (dividend && divisor) // the remainder has the divisor's sign, whatever the range of the product is
+      return hull({std::min(Wide(divisor->low) + 1, Wide(0)), std::max(Wide(divisor->high) - 1, Wide(0))});
+  }
+  if (isa<math::AbsIOp>(op)) {
+    std::optional<IndexRange> x = of(op->getOperand(0), depth + 1);
+    if (!x)
+      return std::nullopt;
+    Wide low = x->low, high = x->high;
+    return hull({std::max({low, -high, Wide(0)}), std::max(high, -low)});
   }
   if (isa<tile::IotaOp>(op))
     return IndexRange{0, cast<RankedTensorType>(value.getType()).getDimSize(0) - 1};

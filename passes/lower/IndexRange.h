@@ -2,6 +2,7 @@
 #pragma once
 
 #include "llvm/ADT/DenseMap.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Region.h"
 #include "mlir/IR/Value.h"
 #include <optional>
@@ -14,6 +15,9 @@ struct IndexRange {
 
   bool fitsI32() const { return low >= INT32_MIN && high <= INT32_MAX; }
 };
+
+/// The quotient in `x - x / y * y`, a floored remainder; else null.
+mlir::arith::FloorDivSIOp quotientOfRemainder(mlir::Operation *op);
 
 /// Ranges of i64 values, computed on demand from their definitions; nothing for what is not bounded in i64.
 class IndexRanges {

@@ -3,6 +3,7 @@
 
 #include "dialect/tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -59,6 +60,41 @@ Interval BoxEvaluator::interval(Value value) {
   return intervals[value] = result;
 }
 
+/// Whether a divisor is not 0 in any launch: by its range, or as `y == 0 ? c : y`.
+static bool isNotZero(Value divisor, IndexRanges &ranges) {
+  if (std::optional<IndexRange> range = ranges.of(divisor); range && (range->low > 0 || range->high < 0))
+    return true;
+  auto select = divisor.getDefiningOp<arith::SelectOp>();
+  auto test = select ? select.getCondition().getDefiningOp<arith::CmpIOp>() : arith::CmpIOp();
+  return test && test.getPredicate() == CmpIPredicate::eq && test.getLhs() == select.getFalseValue() && matchPattern(test.getRhs(), m_Zero()) &&
+         matchPattern(select.getTrueValue(), m_One());
+}
+
+/// However a quotient is rounded, it rises with the dividend all along, or falls where the divisor is negative.
+Interval BoxEvaluator::quotient(Operation *op, Interval x, Interval y) {
+  if (!y.isOneValue() || !isNotZero(op->getOperand(1), ranges))
+    return {};
+  auto divide = [&](Value dividend) {
+    return isa<arith::FloorDivSIOp>(op) ? make<arith::FloorDivSIOp>(dividend, y.low)
+           : isa<arith::DivSIOp>(op)    ? make<arith::DivSIOp>(dividend, y.low)
+                                        : make<arith::CeilDivSIOp>(dividend, y.low);
+  };
+  Value first = divide(x.low), last = x.isOneValue() ? first : divide(x.high);
+  std::optional<IndexRange> divisor = ranges.of(op->getOperand(1));
+  if (x.isOneValue() || (divisor && divisor->low > 0))
+    return {first, last};
+  return {make<arith::MinSIOp>(first, last), make<arith::MaxSIOp>(first, last)};
+}
+
+/// Of `x` by one divisor, floored: where all of `x` has one quotient, remainders rise with it, else they are what they can be.
+Interval BoxEvaluator::remainder(Interval x, Value divisor, Interval quotients) {
+  Value isOne = b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::eq, quotients.low, quotients.high);
+  Value whole = make<arith::MulIOp>(quotients.low, divisor), zero = constant(0), one = constant(1);
+  auto pick = [&](Value close, Value wide) { return b.createOrFold<arith::SelectOp>(loc, isOne, close, wide); };
+  return {pick(make<arith::SubIOp>(x.low, whole), make<arith::MinSIOp>(make<arith::AddIOp>(divisor, one), zero)),
+          pick(make<arith::SubIOp>(x.high, whole), make<arith::MaxSIOp>(make<arith::SubIOp>(divisor, one), zero))};
+}
+
 Interval BoxEvaluator::computeInterval(Operation *op) {
   if (isa<arith::ExtSIOp, arith::TruncIOp>(op)) // a truncation keeps what fits, which the range has proved
     return interval(op->getOperand(0));
@@ -69,6 +105,18 @@ Interval BoxEvaluator::computeInterval(Operation *op) {
     if (Value condition = oneValue(select.getCondition()))
       return {b.createOrFold<arith::SelectOp>(loc, condition, x.low, y.low), b.createOrFold<arith::SelectOp>(loc, condition, x.high, y.high)};
     return {make<arith::MinSIOp>(x.low, y.low), make<arith::MaxSIOp>(x.high, y.high)};
+  }
+  if (isa<math::AbsIOp>(op)) {
+    Interval x = interval(op->getOperand(0));
+    if (!x)
+      return {};
+    Value zero = constant(0), least = make<arith::MaxSIOp>(x.low, make<arith::SubIOp>(zero, x.high));
+    return {make<arith::MaxSIOp>(least, zero), make<arith::MaxSIOp>(x.high, make<arith::SubIOp>(zero, x.low))};
+  }
+  if (arith::FloorDivSIOp division = quotientOfRemainder(op)) {
+    Interval x = interval(division.getLhs()), y = interval(division.getRhs()), quotients = interval(division.getResult());
+    if (x && y.isOneValue() && quotients)
+      return remainder(x, y.low, quotients);
   }
   if (op->getNumOperands() != 2)
     return {};
@@ -91,20 +139,14 @@ Interval BoxEvaluator::computeInterval(Operation *op) {
       result = {make<arith::MinSIOp>(result.low, corner), make<arith::MaxSIOp>(result.high, corner)};
     return result;
   }
-  std::optional<IndexRange> divisor = ranges.of(op->getOperand(1));
-  if (!divisor || divisor->low <= 0)
+  if (isa<arith::FloorDivSIOp, arith::DivSIOp, arith::CeilDivSIOp>(op))
+    return quotient(op, x, y);
+  std::optional<IndexRange> dividend = ranges.of(op->getOperand(0)), divisor = ranges.of(op->getOperand(1));
+  if (!isa<arith::RemSIOp>(op) || !dividend || dividend->low < 0 || !divisor || divisor->low <= 0)
     return {};
-  // However a quotient is rounded, it does not fall where the dividend rises.
-  if (isa<arith::FloorDivSIOp>(op) && y.isOneValue())
-    return {make<arith::FloorDivSIOp>(x.low, y.low), make<arith::FloorDivSIOp>(x.high, y.low)};
-  if (isa<arith::DivSIOp>(op) && y.isOneValue())
-    return {make<arith::DivSIOp>(x.low, y.low), make<arith::DivSIOp>(x.high, y.low)};
-  if (isa<arith::CeilDivSIOp>(op) && y.isOneValue())
-    return {make<arith::CeilDivSIOp>(x.low, y.low), make<arith::CeilDivSIOp>(x.high, y.low)};
-  std::optional<IndexRange> dividend = ranges.of(op->getOperand(0));
-  if (isa<arith::RemSIOp>(op) && dividend && dividend->low >= 0)
-    return {constant(0), make<arith::MinSIOp>(x.high, make<arith::SubIOp>(y.high, constant(1)))};
-  return {};
+  if (y.isOneValue())
+    return remainder(x, y.low, {make<arith::DivSIOp>(x.low, y.low), make<arith::DivSIOp>(x.high, y.low)});
+  return {constant(0), make<arith::MinSIOp>(x.high, make<arith::SubIOp>(y.high, constant(1)))};
 }
 
 //===-- conditions --------------------------------------------------------------------------------===//

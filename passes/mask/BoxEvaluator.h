@@ -56,6 +56,8 @@ private:
   /// The value as the program computes it, where it is the same for the whole box; else null.
   mlir::Value oneValue(mlir::Value value);
   Interval computeInterval(mlir::Operation *op);
+  Interval quotient(mlir::Operation *op, Interval x, Interval y);
+  Interval remainder(Interval x, mlir::Value divisor, Interval quotients);
   Truth computeTruth(mlir::Operation *op);
   Truth compare(mlir::Operation *op);
   std::optional<Linear> linear(mlir::Value value, mlir::Value key);

@@ -254,8 +254,8 @@ std::string AttentionGenerator::mask() {
 std::string AttentionGenerator::term(const std::string &index) {
   std::string text = index;
   for (unsigned steps = choices.below(4); steps; --steps) {
-    std::string by = choices.pick({"3", "8", "5", "16", "2"});
-    switch (choices.below(12)) {
+    std::string by = choices.pick({"3", "8", "5", "16", "2", "p"});
+    switch (choices.below(13)) {
     case 0:
       text = "(" + text + choices.pick({" + ", " - "}) + by + ")";
       break;
@@ -292,6 +292,10 @@ std::string AttentionGenerator::term(const std::string &index) {
     case 11:
       text = "abs(" + text + " - " + by + ")";
       break;
+    case 12: // leaves i64 for some positions
+      text = "(" + text + " * " +
+             choices.pick({"4611686018427387904", "2305843009213693952"}) + ")";
+      break;
     }
   }
   return text;
@@ -303,7 +307,23 @@ std::string AttentionGenerator::condition(int depth) {
   if (depth <= 0) {
     std::string row = choices.pick({"i", "i", "(i + (N - M))", "h", "b"});
     const char *op = choices.pick({"<", "<=", ">", ">=", "==", "!="});
-    switch (choices.below(4)) {
+    switch (choices.below(9)) {
+    case 7: // bounds keys by both ends of a scaled sum
+      return "((j " + std::string(choices.pick({"- 5", "+ i", "- i"})) +
+             ") * " + choices.pick({"2", "3"}) + " " + op + " " +
+             choices.pick({"i", "12", "h - i"}) + ")";
+    case 4: { // the largest remainder, and its neighbour
+      int64_t by = choices.pick({8, 4, 5, 3});
+      return std::string("(") + choices.pick({"i", "j"}) + (" % " + std::to_string(by)) +
+             " " + op + " " + std::to_string(by - 1) + ")";
+    }
+    case 5: // blocks on the diagonal, and quotients on both sides of 0
+      return choices.chance(50)
+                 ? "(i / 8 " + std::string(op) + " j / 8)"
+                 : "((i - j) / " + std::string(choices.pick({"8", "p"})) + " " +
+                       op + " " + choices.pick({"0", "-1"}) + ")";
+    case 6: // nothing is known of it over a block
+      return "(((i ^ j) & 3) " + std::string(op) + " 1)";
     case 0:
       return "(" + term("j") + " " + op + " " +
              choices.pick({"16", "3", "-5", "0", "25", "8"}) + ")";
@@ -315,9 +335,13 @@ std::string AttentionGenerator::condition(int depth) {
     }
   }
   std::string a = condition(depth - 1), b = condition(depth - 1);
-  switch (choices.below(5)) {
+  switch (choices.below(7)) {
   case 0:
     return a;
+  case 4: // a comparison is just inverted, but not these
+    return "!(" + a + " || " + b + ")";
+  case 5:
+    return "!(" + a + " && " + b + ")";
   case 1:
     return "(" + a + " && " + b + ")";
   case 2:
@@ -331,7 +355,8 @@ std::string AttentionGenerator::condition(int depth) {
 
 void AttentionGenerator::addMasks() {
   if (hasMasksOnly) {
-    clauses.push_back("mask " + condition(choices.below(3)));
+    clauses.push_back("param p: i32");
+    clauses.push_back("mask " + condition(choices.below(4)));
     return;
   }
   for (unsigned count = choices.below(3); count; --count)
@@ -423,6 +448,7 @@ tegula::tool::SetupRequest AttentionGenerator::problem() {
   if (hasMasksOnly) {
     m = choices.pick({40, 24, 17, 64});
     n = choices.pick({40, 24, 33, 64});
+    arguments = {{"p", choices.pick({"8", "-8", "0", "3", "1", "-1"})}};
   }
   request.sizes = {{"B", choices.pick({1, 2, 0})},
                    {"H", groups * ratio},

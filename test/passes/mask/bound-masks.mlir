@@ -264,3 +264,55 @@ tile.kernel @sums(%v: !w, %S: memref<?x?xf32>, %N: i64 {tile.dim = "N"}, %L: i32
   tile.store %q, %S[%c0, %c0] axes [0] : tensor<64xf32>, memref<?x?xf32>
   tile.return
 }
+
+// -----
+
+// A distance of columns in rows of X positions: abs, and quotients and remainders by a value of the launch, which may be negative or 0, have intervals. Where the rows of a box have
+// one quotient their remainders are close, else anything that they can be.
+!w = memref<?x64xf16, strided<[?, ?]>>
+// CHECK-LABEL: tile.kernel @neighbours
+// CHECK-SAME: %[[X:[^ ]*]]: i32 {tile.name = "X"}
+tile.kernel @neighbours(%v: !w, %S: memref<?x?xf32>, %X: i32 {tile.name = "X"}, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) {
+  %c16 = arith.constant 16 : i64
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c3 = arith.constant 3 : i64
+  %tiles = arith.ceildivsi %M, %c16 : i64
+  %t = tile.program_id of (%tiles) : i64
+  %row = arith.muli %t, %c16 : i64
+  %end = arith.addi %row, %c16 : i64
+  // CHECK: tile.for_blocks
+  // CHECK: %[[WIDE:.*]] = arith.extsi %[[X]] : i32 to i64
+  // CHECK-NEXT: %[[NONE:.*]] = arith.cmpi eq, %[[WIDE]], %c0
+  // CHECK-NEXT: arith.select %[[NONE]], %c1{{.*}}, %[[WIDE]]
+  tile.for_blocks %n = %c0 to %N step 32 {
+    %x = tile.load %v[%n, %c0] axes [0, 1] : !w -> tensor<32x64xf16>
+    // CHECK: } possible {
+    // CHECK-NEXT: ^bb0(%[[KEY:.*]]: i64):
+    // CHECK: %[[SMALLEST:.*]] = arith.minsi
+    // CHECK: %[[LARGEST:.*]] = arith.maxsi
+    // CHECK: %[[ONE:.*]] = arith.cmpi eq, %[[SMALLEST]], %[[LARGEST]]
+    // CHECK: arith.select %[[ONE]]
+    // CHECK: arith.select %[[ONE]]
+    // CHECK: tile.yield %{{.*}} : i1
+    %z = tile.zero_unseen %x rows(%row to %end) cols(%n to %N) seen {
+    ^bb0(%i: i64, %j: i64):
+      %wide = arith.extsi %X : i32 to i64
+      %none = arith.cmpi eq, %wide, %c0 : i64
+      %safe = arith.select %none, %c1, %wide : i64
+      %iq = arith.floordivsi %i, %safe : i64
+      %ip = arith.muli %iq, %safe : i64
+      %ir = arith.subi %i, %ip : i64
+      %jq = arith.floordivsi %j, %safe : i64
+      %jp = arith.muli %jq, %safe : i64
+      %jr = arith.subi %j, %jp : i64
+      %d = arith.subi %ir, %jr : i64
+      %a = math.absi %d : i64
+      %near = arith.cmpi sle, %a, %c3 : i64
+      tile.yield %near : i1
+    } : tensor<32x64xf16>
+    tile.store %z, %v[%n, %c0] axes [0, 1] : tensor<32x64xf16>, !w
+    tile.yield
+  }
+  tile.return
+}
