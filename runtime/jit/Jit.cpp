@@ -204,8 +204,16 @@ Result<std::shared_ptr<const JitKernel>> Jit::compile(const JitRequest &asked) {
         return kernel.status();
       KernelProvider provider;
       if ((*code)->fallback)
-        provider = [impl = impl, request, schedule = *(*code)->fallback]()
-            -> Result<std::shared_ptr<Kernel>> {
+        provider =
+            [impl = impl, request, key = keyOf(request),
+             schedule =
+                 *(*code)->fallback]() -> Result<std::shared_ptr<Kernel>> {
+          // The two kernels of a set mean the same.
+          if (keyOf(request) != key)
+            return unavailable(concat(
+                "the direct kernel of `", request.fileName,
+                "` cannot be compiled: what it imports, or the assembler, has "
+                "changed since its pipelined kernel was; compile it again"));
           JitRequest direct = request;
           direct.schedule = schedule;
           Result<std::shared_ptr<Code>> code = impl->code(direct);

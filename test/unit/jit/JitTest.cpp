@@ -134,6 +134,21 @@ TEST_F(JitTest, ImportedTextIsInTheKey) {
   write("i - j < 32");
   ASSERT_TRUE(jit.compile(request).ok());
   EXPECT_EQ(jit.statistics().compiles, 2);
+
+  // A set is compiled in two steps, and means one thing.
+  auto before = jit.compile(request);
+  ASSERT_TRUE(before.ok());
+  const KernelSet &kernels = *(*before)->kernels;
+  write("i - j < 16");
+  Status status = kernels.launch(nullptr, argumentsOf(kernels, true));
+  ASSERT_FALSE(status.ok());
+  EXPECT_NE(status.message().find("what it imports, or the assembler, has "
+                                  "changed since its pipelined kernel was"),
+            std::string::npos)
+      << status.message();
+  write("i - j < 32");
+  status = kernels.launch(nullptr, argumentsOf(kernels, true));
+  EXPECT_TRUE(status.ok()) << status.message();
   std::remove(library.c_str());
 }
 
