@@ -33,7 +33,8 @@ enum class Axis { Row, Column, Zero };
 using Place = SmallVector<Axis, 2>;
 
 bool isElementwise(Operation *op) {
-  return op && op->hasTrait<OpTrait::Elementwise>() && isa<arith::ArithDialect, math::MathDialect, TileDialect>(op->getDialect()) && op->getNumResults() == 1;
+  return op && op->hasTrait<OpTrait::Elementwise>() && isa<arith::ArithDialect, math::MathDialect, TileDialect>(op->getDialect()) &&
+         op->getNumResults() == 1;
 }
 
 /// Whether a gather reads a table, at indices as they are.
@@ -42,7 +43,8 @@ bool isTableRead(Operation *op) {
   return gather && !gather.getMask() && KernelOp::isTable(gather.getMemory());
 }
 
-/// A loop that folds elementwise code into the one tile that it carries, as `x = x || c`: an element of its result is the same loop over scalars. Null: `op` is none.
+/// A loop that folds elementwise code into the one tile that it carries, as `x = x || c`: an element of its result is the same loop over scalars.
+/// Null: `op` is none.
 ForBlocksOp elementLoop(Operation *op) {
   auto loop = dyn_cast_or_null<ForBlocksOp>(op);
   if (!loop || loop.getIterArgs().size() != 1 || !isa<RankedTensorType>(loop.getIterArgs()[0].getType()))
@@ -361,15 +363,13 @@ private:
 
   static bool isElementCode(Operation *op) {
     auto lookup = dyn_cast<LookupOp>(op);
-    if (op->getNumRegions() != 0 || op->getNumResults() != 1 || isa<RankedTensorType>(op->getResult(0).getType()) || op->hasTrait<OpTrait::ConstantLike>() ||
-        !(isMemoryEffectFree(op) || (lookup && KernelOp::isTable(lookup.getTable()))))
+    if (op->getNumRegions() != 0 || op->getNumResults() != 1 || isa<RankedTensorType>(op->getResult(0).getType()) ||
+        op->hasTrait<OpTrait::ConstantLike>() || !(isMemoryEffectFree(op) || (lookup && KernelOp::isTable(lookup.getTable()))))
       return false;
     return llvm::all_of(op->getUsers(), [](Operation *user) { return isa<tensor::SplatOp, GatherOp>(user) || isElementCode(user); });
   }
 
-  Value narrow(Value index, Type type, Location at) {
-    return type.isInteger(64) ? index : arith::TruncIOp::create(b, at, type, index).getResult();
-  }
+  Value narrow(Value index, Type type, Location at) { return type.isInteger(64) ? index : arith::TruncIOp::create(b, at, type, index).getResult(); }
 
   Kinds &kinds;
   OpBuilder b;
@@ -450,7 +450,8 @@ private:
   void visit(Value value) {
     if (!isa<RankedTensorType>(value.getType()) || kinds.of(value) != Kind::Other)
       return;
-    if (auto rows = value.getDefiningOp<BroadcastOp>(); rows && rows.getAxes() == ArrayRef<int64_t>{0} && isMatrix(value) && !isMatrix(rows.getTile()) &&
+    if (auto rows = value.getDefiningOp<BroadcastOp>(); rows && rows.getAxes() == ArrayRef<int64_t>{0} && isMatrix(value) &&
+                                                        !isMatrix(rows.getTile()) &&
                                                         rows.getTile().getType().getDimSize(0) == rows.getType().getDimSize(0))
       return visit(rows.getTile());
     if (!isInner(value)) {
@@ -495,9 +496,9 @@ struct RaiseMasksPass : tegula::impl::RaiseMasksPassBase<RaiseMasksPass> {
         ops.push_back(op);
     });
     for (Operation *op : ops)
-      if (auto select = dyn_cast<arith::SelectOp>(op); select && isMatrix(select.getCondition()) &&
-                                                       kinds.of(select.getCondition()) == Kind::Indexed && kinds.of(select.getTrueValue()) == Kind::Other &&
-                                                       kinds.of(select.getFalseValue()) == Kind::Uniform) {
+      if (auto select = dyn_cast<arith::SelectOp>(op);
+          select && isMatrix(select.getCondition()) && kinds.of(select.getCondition()) == Kind::Indexed &&
+          kinds.of(select.getTrueValue()) == Kind::Other && kinds.of(select.getFalseValue()) == Kind::Uniform) {
         Raiser raiser(kinds, op, origins.of(select.getTrueValue()));
         select.getConditionMutable().assign(raiser.mask(select.getCondition()));
         ++masks;
@@ -516,7 +517,8 @@ struct RaiseMasksPass : tegula::impl::RaiseMasksPassBase<RaiseMasksPass> {
   }
 
 private:
-  /// Scores or weights that their mask hides, and the bound of the keys again where they are read, are hidden once, and weights before they are rounded.
+  /// Scores or weights that their mask hides, and the bound of the keys again where they are read, are hidden once, and weights before they are
+  /// rounded.
   void joinHidden() {
     SmallVector<arith::SelectOp> zeros, infinities;
     getOperation()->walk([&](arith::SelectOp select) {

@@ -4,8 +4,8 @@
 // only what an element region reads is looked at, backwards, and a carried value has no range.
 #include "passes/lower/IndexRange.h"
 
-#include "dialect/warp/WarpDialect.h"
 #include "dialect/tile/TileDialect.h"
+#include "dialect/warp/WarpDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -1,10 +1,10 @@
 // Intervals of integer values, for deciding which index arithmetic of elements fits in i32.
 #pragma once
 
-#include "llvm/ADT/DenseMap.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Region.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
 #include <optional>
 
 namespace tegula {

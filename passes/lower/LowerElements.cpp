@@ -2,9 +2,9 @@
 //
 // The one idea: a value of a region has a shape, the least of: the same for all elements, one a row (2), one a column (columns / 4), one an element
 // (columns / 2). An op is emitted once in the least shape that holds its operands, so what depends on the row alone is computed twice, not 64 times.
-// Long code is emitted for a few columns at a time, as what it computes in between would not fit in registers for all of them at once. Eight lanes of a
-// warp hold elements of one column: what takes many instructions and depends on the column alone, one lane computes for all of them.
-// Integers are i64 by meaning; a value whose range fits is held as i32, and an op whose operands and results all fit works on i32.
+// Long code is emitted for a few columns at a time, as what it computes in between would not fit in registers for all of them at once. Eight lanes of
+// a warp hold elements of one column: what takes many instructions and depends on the column alone, one lane computes for all of them. Integers are
+// i64 by meaning; a value whose range fits is held as i32, and an op whose operands and results all fit works on i32.
 #include "passes/lower/LowerWarp.h"
 #include "passes/lower/Shuffle.h"
 
@@ -25,8 +25,8 @@ Spread join(Spread x, Spread y) { return static_cast<Spread>(static_cast<int>(x)
 class RegionEmitter {
 public:
   /// A region of a tile at row `firstRow` and, of a fragment, column `firstColumn`. Its arguments are the elements of `inputs`, then its indices.
-  RegionEmitter(ConversionPatternRewriter &b, Location loc, RankedTensorType tile, const KernelState &state, Region &region, ValueRange inputs, Value firstRow,
-                Value firstColumn)
+  RegionEmitter(ConversionPatternRewriter &b, Location loc, RankedTensorType tile, const KernelState &state, Region &region, ValueRange inputs,
+                Value firstRow, Value firstColumn)
       : b(b), loc(loc), columns(tile.getRank() == 2 ? tile.getDimSize(1) : 0), width(columns / 2), place(state.place), region(region),
         firstColumn(firstColumn), ranges(state.ranges) {
     unsigned number = 0;
@@ -147,7 +147,8 @@ private:
   static bool hasRows(Spread spread) { return spread == Spread::Rows || spread == Spread::Elements; }
   static bool ofColumns(Spread spread) { return spread == Spread::Columns || spread == Spread::Elements; }
 
-  /// All of them, unless their code is long, reads tables, makes flags, of which few fit the predicate registers, or loops, as a loop carries its values in registers.
+  /// All of them, unless their code is long, reads tables, makes flags, of which few fit the predicate registers, or loops, as a loop carries its
+  /// values in registers.
   int64_t elementsAtOnce(const DenseMap<Value, Spread> &shapes) {
     constexpr int64_t longCode = 40;
     int64_t length = 0, most = columns / 2;
@@ -215,7 +216,8 @@ private:
 
   /// The element type that a value is held in: i32 where it fits and serves an op that works on i32.
   Type held(Value value) {
-    bool narrow = value.getType().isInteger(64) && ranges.fitsI32(value) && llvm::any_of(value.getUsers(), [&](Operation *user) { return isNarrow(*user); });
+    bool narrow =
+        value.getType().isInteger(64) && ranges.fitsI32(value) && llvm::any_of(value.getUsers(), [&](Operation *user) { return isNarrow(*user); });
     return narrow ? b.getI32Type() : value.getType();
   }
 
@@ -232,7 +234,8 @@ private:
       wanted = vector.clone(type);
     if (now == wanted)
       return value;
-    return type.isInteger(32) ? arith::TruncIOp::create(b, loc, wanted, value).getResult() : arith::ExtSIOp::create(b, loc, wanted, value).getResult();
+    return type.isInteger(32) ? arith::TruncIOp::create(b, loc, wanted, value).getResult()
+                              : arith::ExtSIOp::create(b, loc, wanted, value).getResult();
   }
 
   LogicalResult emit(Operation &op) {
@@ -385,8 +388,8 @@ private:
   Region &region;
   Value column, firstColumn; ///< the index argument, and the tile's first
   IndexRanges ranges;
-  llvm::SetVector<Operation *> emitted;                    ///< by lanes
-  llvm::MapVector<Value, SmallVector<Value>> byLanes;      ///< what of theirs is read, a lane's columns
+  llvm::SetVector<Operation *> emitted;               ///< by lanes
+  llvm::MapVector<Value, SmallVector<Value>> byLanes; ///< what of theirs is read, a lane's columns
   DenseMap<Value, std::pair<Value, Spread>> values;
 };
 
@@ -429,9 +432,9 @@ struct ConvertMap : OpConversionPattern<tile::MapOp> {
   ConvertMap(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
 
   LogicalResult matchAndRewrite(tile::MapOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
-    Value result = RegionEmitter(rewriter, op.getLoc(), op.getResult().getType(), state, op.getBody(), adaptor.getInputs(), adaptor.getRows(),
-                                 adaptor.getCols())
-                       .emit();
+    Value result =
+        RegionEmitter(rewriter, op.getLoc(), op.getResult().getType(), state, op.getBody(), adaptor.getInputs(), adaptor.getRows(), adaptor.getCols())
+            .emit();
     if (!result)
       return failure();
     rewriter.replaceOp(op, result);
@@ -496,7 +499,8 @@ void tegula::fuseSelects(warp::KernelOp kernel) {
   for (arith::SelectOp select : selects) {
     auto mask = select.getCondition().getDefiningOp<tile::MaskOp>();
     DenseElementsAttr hidden;
-    if (mask && mask->hasOneUse() && mask->getBlock() == select->getBlock() && mask.getCols() && matchPattern(select.getFalseValue(), m_Constant(&hidden)) && hidden.isSplat())
+    if (mask && mask->hasOneUse() && mask->getBlock() == select->getBlock() && mask.getCols() &&
+        matchPattern(select.getFalseValue(), m_Constant(&hidden)) && hidden.isSplat())
       fuseSelect(select, mask);
   }
 }

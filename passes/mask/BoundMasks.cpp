@@ -1,8 +1,8 @@
 // tegula-bound-masks: from the expression of a mask, which blocks of keys to visit and which of them to test.
 //
 // In: a loop over blocks of keys whose scores are selected by a tile.mask. Out: loop bounds outside which the mask holds for no pair, and the
-// select under a test that is false where it holds for every pair of the block. The one idea: the mask is evaluated abstractly over the block's box, as
-// scalar code (see BoxEvaluator.h), so that nothing is tabulated on the host and nothing depends on the mask's spelling.
+// select under a test that is false where it holds for every pair of the block. The one idea: the mask is evaluated abstractly over the block's box,
+// as scalar code (see BoxEvaluator.h), so that nothing is tabulated on the host and nothing depends on the mask's spelling.
 #include "passes/Passes.h"
 #include "passes/mask/BoxEvaluator.h"
 
@@ -36,8 +36,8 @@ std::optional<MaskedScores> match(arith::SelectOp select) {
   auto mask = select.getCondition().getDefiningOp<MaskOp>();
   auto loop = dyn_cast<ForBlocksOp>(select->getParentOp());
   SplatElementsAttr hidden;
-  if (!mask || !loop || mask->getParentOp() != loop || mask.getCols() != loop.getInductionVar() || loop.getBody().isAncestor(mask.getRows().getParentRegion()) ||
-      !matchPattern(select.getFalseValue(), m_Constant(&hidden)))
+  if (!mask || !loop || mask->getParentOp() != loop || mask.getCols() != loop.getInductionVar() ||
+      loop.getBody().isAncestor(mask.getRows().getParentRegion()) || !matchPattern(select.getFalseValue(), m_Constant(&hidden)))
     return std::nullopt;
   return MaskedScores{loop, mask, select};
 }
@@ -62,12 +62,14 @@ bool isZeroWithWeights(Value tile, Value weights) {
          matchPattern(select.getTrueValue(), m_AnyZeroFloat()) && isZeroWithWeights(map.getInputs()[argument.getArgNumber()], weights);
 }
 
-/// Whether the loop does nothing for a block whose scores are all hidden: it writes no memory, and what it carries is the state of one online softmax over
-/// these scores, or sums of weights that are 0 where hidden, and their products.
+/// Whether the loop does nothing for a block whose scores are all hidden: it writes no memory, and what it carries is the state of one online softmax
+/// over these scores, or sums of weights that are 0 where hidden, and their products.
 bool isIdentityWhereHidden(MaskedScores found) {
-  bool writes = found.loop->walk([](Operation *op) {
-    return isa<StoreOp, ScatterOp, AtomicAddOp, PrintOp, AssertOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-  }).wasInterrupted();
+  bool writes = found.loop
+                    ->walk([](Operation *op) {
+                      return isa<StoreOp, ScatterOp, AtomicAddOp, PrintOp, AssertOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+                    })
+                    .wasInterrupted();
   if (writes)
     return false;
   OnlineSoftmaxOp softmax;
@@ -99,8 +101,8 @@ bool isIdentityWhereHidden(MaskedScores found) {
   Operation *yield = found.loop.getBody().front().getTerminator();
   return llvm::all_of(llvm::zip(found.loop.getIterArgs(), yield->getOperands()), [&](auto carried) {
     Value argument = std::get<0>(carried), next = std::get<1>(carried);
-    bool isState = softmax && ((argument == softmax.getMax() && next == softmax.getNewMax()) ||
-                               (argument == softmax.getSum() && next == softmax.getNewSum()));
+    bool isState =
+        softmax && ((argument == softmax.getMax() && next == softmax.getNewMax()) || (argument == softmax.getSum() && next == softmax.getNewSum()));
     return isState || isSum(argument, next) || isProduct(argument, next);
   });
 }
@@ -195,7 +197,8 @@ private:
     auto loop = dyn_cast<ForBlocksOp>(op->getParentOp());
     if (!loop || op.getCols() != loop.getInductionVar() || op.getPartial() || !op.getPossible().empty())
       return;
-    std::optional<IndexRange> first = ranges.of(op.getFirst()), last = ranges.of(op.getLast()), lower = ranges.of(loop.getLower()), upper = ranges.of(loop.getUpper());
+    std::optional<IndexRange> first = ranges.of(op.getFirst()), last = ranges.of(op.getLast()), lower = ranges.of(loop.getLower()),
+                              upper = ranges.of(loop.getUpper());
     if (!first || !last || !lower || !upper || last->high > INT64_MAX / 2 || upper->high > INT64_MAX / 2)
       return;
     int64_t keys = op.getTile().getType().getDimSize(0);

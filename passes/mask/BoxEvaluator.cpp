@@ -26,8 +26,8 @@ Value BoxEvaluator::oneValue(Value value) {
   Value result;
   if (auto it = intervals.find(value); it != intervals.end() && isa<BlockArgument>(value)) {
     result = it->second.isOneValue() ? it->second.low : Value();
-  } else if (Operation *op = value.getDefiningOp(); op && op->getNumRegions() == 0 && op->getNumResults() == 1 &&
-                                                    (isMemoryEffectFree(op) || isa<tile::LookupOp>(op))) {
+  } else if (Operation *op = value.getDefiningOp();
+             op && op->getNumRegions() == 0 && op->getNumResults() == 1 && (isMemoryEffectFree(op) || isa<tile::LookupOp>(op))) {
     IRMapping map;
     bool isOne = llvm::all_of(op->getOperands(), [&](Value operand) {
       Value one = oneValue(operand);
@@ -238,7 +238,8 @@ std::optional<BoxEvaluator::Linear> BoxEvaluator::linear(Value value, Value key)
     if (!x || !y)
       return std::nullopt;
     if (isa<arith::AddIOp>(op))
-      return Linear{x->coefficient + y->coefficient, {make<arith::AddIOp>(x->rest.low, y->rest.low), make<arith::AddIOp>(x->rest.high, y->rest.high)}};
+      return Linear{x->coefficient + y->coefficient,
+                    {make<arith::AddIOp>(x->rest.low, y->rest.low), make<arith::AddIOp>(x->rest.high, y->rest.high)}};
     return Linear{x->coefficient - y->coefficient, {make<arith::SubIOp>(x->rest.low, y->rest.high), make<arith::SubIOp>(x->rest.high, y->rest.low)}};
   }
   APInt factor;

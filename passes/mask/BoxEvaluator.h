@@ -1,7 +1,8 @@
 // The abstract meaning of a mask over a box of (row, key) pairs, written out as scalar code of the program.
 //
-// Integers become intervals, booleans three-valued logic (Cousot and Cousot, POPL 1977). The results are values of the program, so that one compiled kernel decides for every length, window and
-// batch; what an operation is not known to do to an interval, or an interval that could leave i64, is "not known", which is always sound.
+// Integers become intervals, booleans three-valued logic (Cousot and Cousot, POPL 1977). The results are values of the program, so that one compiled
+// kernel decides for every length, window and batch; what an operation is not known to do to an interval, or an interval that could leave i64, is
+// "not known", which is always sound.
 #pragma once
 
 #include "passes/lower/IndexRange.h"
@@ -18,8 +19,8 @@ struct Interval {
   bool isOneValue() const { return low && low == high; }
 };
 
-/// Of a condition over the box, two flags: `some` is false only where it holds for no element, `all` true only where it holds for every one. Null: not known,
-/// which stands for `some` = true and `all` = false.
+/// Of a condition over the box, two flags: `some` is false only where it holds for no element, `all` true only where it holds for every one. Null:
+/// not known, which stands for `some` = true and `all` = false.
 struct Truth {
   mlir::Value some, all;
 };
@@ -32,7 +33,8 @@ struct KeyBounds {
 /// Evaluates the values of one scalar region; emits code at the builder's insertion point.
 class BoxEvaluator {
 public:
-  /// What is defined in `region` is evaluated, what stands above it is a value as it is. `ranges` knows the ranges of the arguments of the code; an operation whose result could leave i64 has none.
+  /// What is defined in `region` is evaluated, what stands above it is a value as it is. `ranges` knows the ranges of the arguments of the code; an
+  /// operation whose result could leave i64 has none.
   BoxEvaluator(mlir::OpBuilder &builder, mlir::Location loc, mlir::Region &region, IndexRanges &ranges)
       : b(builder), loc(loc), region(region), ranges(ranges) {}
 

@@ -12,7 +12,8 @@ enum class Trend { Constant, Rising, Falling, Unknown };
 /// The trend of an integer or condition in `index`. Conditions count false as less than true. Integers are taken not to wrap, as index code does not.
 Trend trendOf(mlir::Value value, mlir::Value index);
 
-/// Whether a row that sees a key sees all keys before it, by a mask that yields `visible`: so a row which sees none of the first block sees none at all.
+/// Whether a row that sees a key sees all keys before it, by a mask that yields `visible`: so a row which sees none of the first block sees none at
+/// all.
 bool seesPrefix(mlir::Value visible, mlir::Value key);
 
 /// Whether some condition that `visible` is and-ed of lets later rows see more keys: so tiles of later rows have more to do.
