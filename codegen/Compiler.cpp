@@ -257,12 +257,18 @@ struct Compiler::Run {
     return true;
   }
 
+#ifdef NDEBUG
+  static constexpr bool verifiesEachPass = false;
+#else
+  static constexpr bool verifiesEachPass = true;
+#endif
+
   bool run(PassManager &pm, Stage next) {
-    pm.enableVerifier(true);
+    pm.enableVerifier(verifiesEachPass); // each stage ends with a verification in any case
     pm.addInstrumentation(std::make_unique<NoteFailedPass>(failedPass));
     bool done = false;
     std::string message;
-    if (!runGuarded([&] { done = succeeded(pm.run(*module)); }, message)) {
+    if (!runGuarded([&] { done = succeeded(pm.run(*module)) && (verifiesEachPass || succeeded(verify(*module))); }, message)) {
       stream << "error: internal: " << message << "\n";
       (void)module.release(); // in an unknown state
       return internal(next);
