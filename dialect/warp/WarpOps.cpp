@@ -102,6 +102,12 @@ LogicalResult ForTilesOp::verify() {
   return success();
 }
 
+/// The queue is a side effect: without its elected loop, an empty one as well, the other roles would wait for ever.
+void ForTilesOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  if (getDynamic())
+    effects.emplace_back(MemoryEffects::Write::get());
+}
+
 //===-- copies and matrix ops ---------------------------------------------------------------------===//
 
 LogicalResult CopyOp::verify() {

@@ -92,11 +92,12 @@ def Warp_UniformOp : Warp_Op<"uniform", [Pure, SameOperandsAndResultType]> {
   let assemblyFormat = "$value attr-dict";
 }
 
-def Warp_ForTilesOp : Warp_Op<"for_tiles", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">, AutomaticAllocationScope]> {
+def Warp_ForTilesOp : Warp_Op<"for_tiles", [RecursiveMemoryEffects, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, SingleBlockImplicitTerminator<"YieldOp">, AutomaticAllocationScope]> {
   let summary = "the persistent loop over tiles of the grid";
   let description = [{
     Runs the body for this CTA's share of the tile numbers 0 .. total - 1: ctaid, ctaid + nctaid, ... Every role runs the same numbers in the same order.
     With `dynamic`, the first is ctaid and the next ones come from a counter that all CTAs share: the elected role takes them and passes them on through the kernel's `warp.queue`.
+    That is an effect: an empty body is not dead.
     Constraints: 1. the body takes the tile number (i64) and the carried values, and yields the next ones. 2. `dynamic` stands in a kernel with one `warp.queue`.
 
     ```mlir

@@ -8,6 +8,10 @@
 // CHECK-SAME: %[[BLOCKS:[^ ]+]]: i64, %[[H:[^ ]+]]: i64, %[[B:[^ ]+]]: i64)
 tile.kernel @counter(%o: memref<?x?x?xf32>, %blocks: i64, %h: i64, %b: i64) attributes {schedule = #counter} {
   // CHECK: warp.queue consumers 2
+  // The producer has nothing to copy, and passes the numbers on all the same.
+  // CHECK: warp.role "load"
+  // CHECK: warp.for_tiles
+  // CHECK: } {dynamic}
   // CHECK: warp.role "compute"
   // CHECK-DAG: %[[SOME:.*]] = arith.muli %[[BLOCKS]], %[[H]]
   // CHECK-DAG: %[[TOTAL:.*]] = arith.muli %[[SOME]], %[[B]]
