@@ -86,7 +86,7 @@ struct Compiler::Run {
     if (request.target == "cpu" && last >= Stage::Warp && last <= Stage::Cubin)
       return fail(CompileStatus::Usage, "stage `" + stageName(last) + "` belongs to GPU targets, but the target is `cpu`");
     schedule = request.schedule;
-    if (!knownTarget() || !read() || !advanceTo(last))
+    if (!knownTarget() || !read() || !verifyProtocol() || !advanceTo(last))
       return false;
     if (stage == Stage::Cubin && (!takeSmallerSchedules() || !reportAssembler()))
       return false;
@@ -102,6 +102,8 @@ struct Compiler::Run {
       if (!advance(next))
         return false;
       stage = next;
+      if (!verifyProtocol())
+        return false;
       std::chrono::duration<double, std::milli> passed = std::chrono::steady_clock::now() - start;
       addTime(passed.count());
       if (!dump())
@@ -282,6 +284,18 @@ struct Compiler::Run {
     return users && messages.find("internal:") == std::string::npos ? fail(CompileStatus::UserError) : internal(next);
   }
 
+  /// At the stage `warp`, on request and where a person may have edited the text. A fault in what the passes wrote is theirs, whatever the schedule.
+  bool verifyProtocol() {
+    bool isEdited = request.startFrom == Stage::Warp;
+    if (stage != Stage::Warp || !(isEdited || request.verifyProtocol))
+      return true;
+    PassManager pm(&context);
+    pm.addNestedPass<warp::KernelOp>(createVerifyProtocolPass(VerifyProtocolPassOptions{request.verifyProtocol}));
+    if (run(pm, Stage::Warp))
+      return true;
+    return isEdited ? false : internal(Stage::Warp);
+  }
+
   /// What a later stage cannot do is the fault of an earlier one, or of who wrote the text that the run started from.
   bool failLate(Stage at) { return request.startFrom == Stage::Source ? internal(at) : fail(CompileStatus::UserError); }
 
@@ -395,6 +409,8 @@ struct Compiler::Run {
       options += " -D " + define.name + "=" + define.value;
     if (!request.schedule.empty())
       options += " --schedule " + llvm::join(request.schedule, ",");
+    if (request.verifyProtocol)
+      options += " --verify-protocol";
     StringRef extension = stageExtension(request.startFrom);
     if (llvm::sys::fs::createTemporaryFile("tegula-reproducer", extension, descriptor, path))
       return fail(CompileStatus::Internal, where);

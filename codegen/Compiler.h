@@ -39,6 +39,7 @@ struct CompileRequest {
   bool optimize = true;         ///< CPU: let LLVM optimise, which takes most of the time of a compilation
   std::string dumpDir;          ///< empty: no dumps; else one file a stage
   bool remarks = false;         ///< what passes chose and why, as remarks
+  bool verifyProtocol = false;  ///< check every order of a kernel's roles, and say so; text of the stage `warp` is always checked
 };
 
 struct StageTime {

@@ -300,6 +300,23 @@ def LowerWarpPass : Pass<"tegula-lower-warp", "::mlir::ModuleOp"> {
 
 //===-- verification ------------------------------------------------------------------------------===//
 
+def VerifyProtocolPass : Pass<"tegula-verify-protocol", "::tegula::warp::KernelOp"> {
+  let summary = "refuses a kernel some order of whose roles goes wrong";
+  let description = [{
+    Runs each warpgroup's role over small sizes, as a list of events: acquire, copy, commit, wait, reads of matrix ops until their await, release, named barriers, the queue of tile numbers. Dims that lie
+    along the rows of blocks are 0, 1, and one more than 1 to stages + 1 blocks, so that every slot is used again and loops run from 0 times to several tiles; integer parameters and elements of tables
+    that decide events are 0, 1, above a block, and huge, the same in all roles; conditions of data go both ways. Over each such case every order of the events, and of the landings of copies, is decided:
+    by one run with vector clocks where all orders are that run up to independent events, else by a search of all states, whose first fault has the shortest trace.
+    Refused is what can stop, overwrite a slot that is still read or not yet released, read one that has not landed, take a parity for that of another phase, arrive on a barrier in the wrong phase or once
+    too often, or leave an arrival or a copy behind at the end; the error's notes are the trace. Also, ops of whole warps in an elected role, of one thread in another, or under a condition that differs
+    between warps. A text that cannot be followed gives a warning that it is not checked.
+
+    Example: without `warp.acquire`, "`load` fills slot 0 of ring "k" (fill 1), but only 0 of 2 readers have released fill 0, with M = 1, N = 129".
+  }];
+  let options = [Option<"report", "report", "bool", "false", "a remark says how many cases were decided">];
+  let statistics = [Statistic<"cases", "cases", "different cases decided">, Statistic<"states", "states-searched", "states searched for a trace">];
+}
+
 def VerifyStagePass : Pass<"tegula-verify-stage", "::mlir::ModuleOp"> {
   let summary = "checks that a module is what a stage promises";
   let description = [{

@@ -45,6 +45,9 @@ public:
   ThreadTypeConverter();
 };
 
+/// Where consumers ask for the number of the next tile and where they find out its place: behind the last op of a loop's body that frees a slot, and before the last one that stores; its end where there is none.
+std::pair<mlir::Operation *, mlir::Operation *> tileEnd(mlir::Block &body);
+
 /// A loop over tiles whose numbers come from the grid's counter, taken by the elected role and passed on through a queue (see TileLoop.cpp).
 void lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool isElected, KernelState &state);
 /// Plain counting: ctaid, ctaid + nctaid, ...

@@ -146,8 +146,7 @@ private:
   llvm::SetVector<Operation *> slice;
 };
 
-/// Behind the last op of a body that frees a slot, and before the last one that stores; its end where there is none.
-static std::pair<Operation *, Operation *> tileEnd(Block &body) {
+std::pair<Operation *, Operation *> tegula::tileEnd(Block &body) {
   Operation *freed = nullptr, *stores = body.getTerminator();
   for (Operation &op : body) {
     auto holds = [&](auto type) { return op.walk([](decltype(type)) { return WalkResult::interrupt(); }).wasInterrupted(); };

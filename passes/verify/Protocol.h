@@ -61,9 +61,10 @@ struct Step {
   int event; ///< its number in the agent's list; for a landing the slot
 };
 
-/// What goes wrong, and the run that leads there. The last step is the one that is wrong, except where no agent can go on or all have ended.
+/// What goes wrong, and the run that leads there.
 struct Fault {
   std::string text;
+  Step at{-1, 0}; ///< the wrong event: the last of the trace, or the next of an agent that cannot go on; none (-1) at the end of all
   std::vector<Step> trace;
 };
 

@@ -9,6 +9,9 @@ using Text = std::optional<std::string>;
 static std::string number(int value) { return std::to_string(value); }
 static std::string fillNumber(const Event &event) { return "fill " + number(event.round); }
 
+/// When the phase of a barrier began.
+static std::string since(int phase, const char *what) { return phase == 0 ? "at the start" : "after the " + std::string(what) + " of fill " + number(phase - 1); }
+
 /// Whether a wait for phase `round` passes a barrier in phase `phase`: it sees the parity alone.
 static bool seesParity(int phase, int round) { return ((phase - round) & 1) != 0; }
 
@@ -38,11 +41,11 @@ Text Machine::step(int agent) {
   switch (event.kind) {
   case EventKind::Acquire:
     if (slots[event.object].empty != event.round)
-      return name(agent) + " takes " + slotName(event.object) + " for " + fillNumber(event) + ", but only fill " + number(slots[event.object].empty - 1) + " has been released by all";
+      return name(agent) + " acquires " + slotName(event.object) + " for " + fillNumber(event) + ", because the parity " + since(slots[event.object].empty, "release") + " is the same";
     return {};
   case EventKind::Wait:
     if (slots[event.object].full != event.round + 1)
-      return name(agent) + " waits for " + fillNumber(event) + " of " + slotName(event.object) + ", but takes the parity of fill " + number(slots[event.object].full - 1) + " for it";
+      return name(agent) + " passes the wait for " + fillNumber(event) + " of " + slotName(event.object) + ", because the parity " + since(slots[event.object].full, "landing") + " is the same";
     return {};
   case EventKind::Fill:
   case EventKind::Store:
@@ -127,8 +130,10 @@ Text Machine::read(int agent, const Event &event) const {
     return what + ", which has not landed";
   if (slot.full > event.round + 1 || slot.filling)
     return what + ", which a later one has overwritten";
-  if (slot.empty > event.round || slot.released >> agent & 1)
-    return what + ", which it has released";
+  if (slot.empty > event.round)
+    return what + ", which has been released";
+  if (slot.released >> agent & 1)
+    return what + ", which it has released itself";
   return {};
 }
 
@@ -171,8 +176,8 @@ Text Machine::meet(int agent, const Event &event) {
   return {};
 }
 
-Text Machine::faultOfState() const {
-  if (Text wrong = tooManyAtOnce())
+std::optional<StateFault> Machine::faultOfState() const {
+  if (auto wrong = tooManyAtOnce())
     return wrong;
   bool allEnded = true;
   for (size_t agent = 0; agent < at.size(); ++agent) {
@@ -186,7 +191,7 @@ Text Machine::faultOfState() const {
   return allEnded ? leftOver() : stuck();
 }
 
-Text Machine::tooManyAtOnce() const {
+std::optional<StateFault> Machine::tooManyAtOnce() const {
   for (size_t agent = 0; agent < at.size(); ++agent) {
     if (isEnded(agent) || next(agent).kind != EventKind::Meet)
       continue;
@@ -196,16 +201,19 @@ Text Machine::tooManyAtOnce() const {
       if (!isEnded(other) && next(other).kind == EventKind::Meet && next(other).object == event.object)
         may |= 1u << other;
     if (std::popcount(may) > 1 && agentThreads * std::popcount(may) > event.threads)
-      return names(may) + " may come to " + system->barriers[event.object] + " at once, but " + number(event.threads) + " threads complete it";
+      return StateFault{names(may) + " may come to " + system->barriers[event.object] + " at once, but " + number(event.threads) + " threads complete it", int(agent)};
   }
   return {};
 }
 
-Text Machine::stuck() const {
-  std::string text;
+StateFault Machine::stuck() const {
+  StateFault fault;
+  std::string &text = fault.text;
   for (size_t agent = 0; agent < at.size(); ++agent) {
     if (isEnded(agent))
       continue;
+    if (fault.agent < 0)
+      fault.agent = agent;
     const Event &event = next(agent);
     text += (text.empty() ? "no role can go on: " : "; ") + name(agent) + " waits ";
     if (event.kind == EventKind::Acquire)
@@ -215,24 +223,24 @@ Text Machine::stuck() const {
     else
       text += "at " + system->barriers[event.object];
   }
-  return text;
+  return fault;
 }
 
-Text Machine::leftOver() const {
+std::optional<StateFault> Machine::leftOver() const {
   for (size_t number = 0; number < slots.size(); ++number) {
     const SlotState &slot = slots[number];
     std::string what = "at the end of the kernel fill " + std::to_string(slot.empty) + " of " + slotName(number);
     if (slot.filling)
-      return what + " is still landing";
+      return StateFault{what + " is still landing"};
     if (slot.landed)
-      return what + " was not committed";
+      return StateFault{what + " was not committed"};
     if (slot.full != slot.empty)
-      return what + " is released by " + std::to_string(std::popcount(slot.released)) + " of " + std::to_string(system->slots[number].readers) + " readers" +
-             (slot.released ? ": " + names(slot.released) : "");
+      return StateFault{what + " is released by " + std::to_string(std::popcount(slot.released)) + " of " + std::to_string(system->slots[number].readers) + " readers" +
+                        (slot.released ? ": " + names(slot.released) : "")};
   }
   for (size_t number = 0; number < barriers.size(); ++number)
     if (uint16_t came = barriers[number].came)
-      return "at the end of the kernel " + system->barriers[number] + " holds the arrival of " + names(came) + ", which nobody takes up";
+      return StateFault{"at the end of the kernel " + system->barriers[number] + " holds the arrival of " + names(came) + ", which nobody takes up"};
   return {};
 }
 

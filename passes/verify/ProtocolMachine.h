@@ -4,6 +4,8 @@
 #include "passes/verify/Protocol.h"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace tegula::protocol {
 
@@ -18,7 +20,12 @@ struct BarrierState {
   uint16_t turn = 0, threads = 0, came = 0; ///< turns completed; threads that complete this one; agents that came, a bit each
 };
 
-/// The state lies in words, so that states can be compared and hashed as such.
+/// What is wrong with a state: with the next event of an agent, or (-1) with none.
+struct StateFault {
+  std::string text;
+  int agent = -1;
+};
+
 class Machine {
 public:
   explicit Machine(const System &system);
@@ -37,7 +44,7 @@ public:
   void land(int slot);
 
   /// What is wrong with this state though every step to it was right: agents that may come to one barrier at once, nobody who can go on, things left over at the end.
-  std::optional<std::string> faultOfState() const;
+  std::optional<StateFault> faultOfState() const;
 
   const SlotState &slot(int number) const { return slots[number]; }
   const BarrierState &barrier(int number) const { return barriers[number]; }
@@ -50,9 +57,9 @@ private:
   std::optional<std::string> read(int agent, const Event &event) const;
   std::optional<std::string> release(int agent, const Event &event);
   std::optional<std::string> meet(int agent, const Event &event);
-  std::optional<std::string> tooManyAtOnce() const;
-  std::optional<std::string> stuck() const;
-  std::optional<std::string> leftOver() const;
+  std::optional<StateFault> tooManyAtOnce() const;
+  StateFault stuck() const;
+  std::optional<StateFault> leftOver() const;
   void completeFull(SlotState &slot);
 
   std::string name(int agent) const { return "`" + system->agents[agent].name + "`"; }

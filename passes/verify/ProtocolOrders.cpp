@@ -87,15 +87,18 @@ public:
         }
     }
     if (auto wrong = machine.faultOfState())
-      return refuse(*wrong);
+      return refuse(wrong->text, stepOf(wrong->agent));
     return true;
   }
 
 private:
-  bool refuse(std::string why) {
+  bool refuse(std::string why, Step at) {
     fault.text = std::move(why);
+    fault.at = at;
     return false;
   }
+
+  Step stepOf(int agent) { return {agent, agent < 0 ? 0 : machine.position(agent)}; }
 
   bool land(int slot) {
     fault.trace.push_back({-1, slot});
@@ -111,15 +114,15 @@ private:
 
   bool step(int agent) {
     const Event &event = machine.next(agent);
-    Step made{agent, machine.position(agent)};
+    Step made = stepOf(agent);
     fault.trace.push_back(made);
     if (auto wrong = machine.step(agent))
-      return refuse(*wrong);
+      return refuse(*wrong, made);
     ++clocks[agent][agent];
     return follow(agent, event) || unordered(made);
   }
 
-  bool unordered(Step step) { return refuse("in some order another step may come before or after this one: " + describe(system, step)); }
+  bool unordered(Step step) { return refuse("in some order another step may come before or after this one: " + describe(system, step), step); }
 
   /// The clocks after an event, and whether what it needs is before it in every order.
   bool follow(int agent, const Event &event) {

@@ -2,6 +2,8 @@
 #include "passes/verify/ProtocolMachine.h"
 
 #include <deque>
+#include <optional>
+#include <string>
 #include <unordered_set>
 
 using namespace tegula::protocol;
@@ -39,7 +41,7 @@ private:
     else
       wrong = machine.step(step.agent);
     if (wrong)
-      return found(*wrong, from, step);
+      return found(*wrong, step, from, step);
     visit(std::move(machine), from, step);
   }
 
@@ -47,14 +49,14 @@ private:
     if (!seen.insert(machine.key()).second)
       return;
     if (auto wrong = machine.faultOfState())
-      return found(*wrong, from, step);
+      return found(wrong->text, {wrong->agent, wrong->agent < 0 ? 0 : machine.position(wrong->agent)}, from, step);
     frontier.emplace_back(std::move(machine), int(reached.size()));
     reached.push_back({from, step});
   }
 
-  void found(std::string text, int from, Step last) {
+  void found(std::string text, Step at, int from, Step last) {
     result.verdict = Verdict::Faulty;
-    result.fault = {std::move(text), {}};
+    result.fault = {std::move(text), at, {}};
     if (from < 0)
       return;
     std::vector<Step> &trace = result.fault.trace;

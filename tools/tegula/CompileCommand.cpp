@@ -64,6 +64,14 @@ readTargets(const CompileOptions &options) {
       return usageError("--emit=" + name +
                         " is before --start-from=" + options.startFrom);
   }
+  auto isAfterWarp = [](const std::string &name) {
+    return !isBefore(stageOf(name), Stage::Warp) && stageOf(name) != Stage::Cpu;
+  };
+  if (options.verifyProtocol &&
+      (llvm::none_of(names, isAfterWarp) ||
+       (!options.startFrom.empty() &&
+        isBefore(Stage::Warp, *stageByName(options.startFrom)))))
+    return usageError("--verify-protocol needs the stage warp on the way");
   return names;
 }
 
@@ -181,6 +189,7 @@ llvm::Error tegula::tool::runCompile(const CompileOptions &options) {
   if (!options.startFrom.empty())
     request.startFrom = *stageByName(options.startFrom);
   request.dumpDir = options.dumpDir;
+  request.verifyProtocol = options.verifyProtocol;
   if (*names == std::vector<std::string>{"cubin"} && isFolder(options.output))
     return writeAheadOfTime(std::move(request), options.output, options.time)
         .takeError();

@@ -56,6 +56,10 @@ EXAMPLES:
   tegula compile causal.tg --emit=warp -o edited.mlir
   tegula compile edited.mlir --start-from=warp --emit=ptx
 
+  A schedule of one's own, with the protocol of its roles checked:
+
+  tegula compile causal.tg --schedule stages=3 --verify-protocol -o causal.ptx
+
 STAGES, in order:
 
   source attention tile warp nvvm ptx cubin; cpu branches off after tile

@@ -41,6 +41,12 @@ struct CompileFlags : CommonFlags {
         dumpDir("dump-dir", cl::desc("Write the text after each stage here"),
                 cl::value_desc("DIR"), cl::sub(command),
                 cl::cat(optionCategory)),
+        verifyProtocol(
+            "verify-protocol",
+            cl::desc("Check every order of the roles of the kernel for waits "
+                     "that never end and slots used at the wrong time; done "
+                     "always where --start-from=warp"),
+            cl::sub(command), cl::cat(optionCategory)),
         output("o",
                cl::desc("The file to write, or for several files a folder "
                         "(default: standard output); a folder gets all that a "
@@ -51,7 +57,9 @@ struct CompileFlags : CommonFlags {
   llvm::Expected<CompileOptions> read() const;
 
   cl::list<std::string> emit;
-  cl::opt<std::string> stopAfter, startFrom, dumpDir, output;
+  cl::opt<std::string> stopAfter, startFrom, dumpDir;
+  cl::opt<bool> verifyProtocol;
+  cl::opt<std::string> output;
 };
 
 struct RunFlags : CommonFlags {
@@ -137,6 +145,7 @@ llvm::Expected<CompileOptions> CompileFlags::read() const {
   options.stopAfter = stopAfter;
   options.startFrom = startFrom;
   options.dumpDir = dumpDir;
+  options.verifyProtocol = verifyProtocol;
   options.output = output;
   for (const std::string &name : options.emit)
     if (!isArtefact(name))

@@ -31,6 +31,7 @@ struct CommonOptions {
 struct CompileOptions : CommonOptions {
   std::vector<std::string> emit; ///< names of stages, or "manifest"
   std::string stopAfter, startFrom, dumpDir, output;
+  bool verifyProtocol = false;
 };
 
 /// Where `tegula run` executes.

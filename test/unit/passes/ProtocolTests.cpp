@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <random>
+#include <string>
+#include <vector>
 
 using namespace tegula::protocol;
 
@@ -130,7 +132,7 @@ TEST(Protocol, FillUnderAReader) {
   erase(system.agents[2], EventKind::Release, 1);
   erase(system.agents[2], EventKind::Release);
   EXPECT_EQ(faultOf(system), "`extra` reads fill 0 of slot 0 of ring \"k\", "
-                             "which it has released");
+                             "which has been released");
 }
 
 TEST(Protocol, ReleaseLeftOut) {
@@ -166,8 +168,8 @@ TEST(Protocol, WrongPhase) {
   System system = pipeline(1, 3, 1);
   system.agents[1].events[4].round = 2; // the second wait
   EXPECT_EQ(faultOf(system),
-            "`compute 0` waits for fill 2 of slot 0 of ring \"k\", but takes "
-            "the parity of fill 0 for it");
+            "`compute 0` passes the wait for fill 2 of slot 0 of ring \"k\", "
+            "because the parity after the landing of fill 0 is the same");
   system = pipeline(1, 2, 1);
   erase(system.agents[1], EventKind::Wait);
   EXPECT_EQ(faultOf(system), "`compute 0` reads fill 0 of slot 0 of ring "
@@ -271,7 +273,7 @@ TEST(Protocol, OneRunIsNotAllOrders) {
   reader.agents[2].events.pop_back();
   keepUp(reader, 1, 3);
   EXPECT_EQ(faultOf(reader), "`late` reads fill 0 of slot 0 of ring \"k\", "
-                             "which it has released");
+                             "which has been released");
 
   System commit = pipeline(1, 1, 1); // knows of the commit, not of the landing
   commit.barriers = {"meeting"};
@@ -298,8 +300,8 @@ TEST(Protocol, OneRunIsNotAllOrders) {
       {"observer", {{EventKind::Wait, 0, 0}, come, {EventKind::Wait, 0, 2}}});
   keepUp(parity, 2, 2);
   EXPECT_EQ(faultOf(parity),
-            "`observer` waits for fill 2 of slot 0 of ring \"k\", but takes "
-            "the parity of fill 0 for it");
+            "`observer` passes the wait for fill 2 of slot 0 of ring \"k\", "
+            "because the parity after the landing of fill 0 is the same");
 }
 
 /// A right system with some events changed at random.

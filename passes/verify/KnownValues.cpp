@@ -1,0 +1,80 @@
+// Numbers by each op's own rule for ranges; sizes, scalars and elements of tables by choice.
+#include "passes/verify/KnownValues.h"
+
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
+
+using namespace mlir;
+using namespace tegula;
+
+Known KnownValues::look(Value value) {
+  if (auto it = values.find(value); it != values.end())
+    return it->second;
+  auto argument = dyn_cast<BlockArgument>(value);
+  if (!argument || !isa<warp::KernelOp>(argument.getOwner()->getParentOp()) || !value.getType().isIntOrIndex())
+    return {};
+  return values[value] = Known::of(choices.choose(kernel.nameOf(argument), kernel.optionsFor(argument)));
+}
+
+std::optional<int64_t> KnownValues::numberOf(Value value) {
+  Known known = look(value);
+  return known.kind == Known::Number ? std::optional(known.number) : std::nullopt;
+}
+
+void KnownValues::assign(ValueRange to, ValueRange from) {
+  SmallVector<Known> known = llvm::map_to_vector(from, [&](Value value) { return look(value); });
+  for (auto [value, what] : llvm::zip(to, known))
+    values[value] = what;
+}
+
+void KnownValues::evaluate(Operation *op) {
+  for (Value result : op->getResults())
+    values[result] = {Known::Nothing, 0, 0, !isa<warp::VoteOp, warp::ClaimOp, warp::MarkOp>(op)};
+  APInt constant;
+  if (matchPattern(op, m_ConstantInt(&constant)))
+    values[op->getResult(0)] = Known::of(constant.getSExtValue());
+  else if (isa<warp::WarpgroupOp>(op))
+    values[op->getResult(0)] = Known::of(warpgroup);
+  else if (isa<warp::UniformOp>(op))
+    values[op->getResult(0)] = look(op->getOperand(0));
+  else if (auto lookup = dyn_cast<tile::LookupOp>(op))
+    lookUp(lookup);
+  else if (isa<InferIntRangeInterface>(op))
+    compute(op);
+}
+
+/// An element of a table is the same wherever it is read.
+void KnownValues::lookUp(tile::LookupOp op) {
+  auto table = dyn_cast<BlockArgument>(op.getTable());
+  Type element = op->getResult(0).getType();
+  if (!table || !element.isInteger())
+    return;
+  std::string key;
+  for (Value index : op.getIndices()) {
+    std::optional<int64_t> number = numberOf(index);
+    if (!number)
+      return;
+    key += (key.empty() ? "" : ", ") + std::to_string(*number);
+  }
+  values[op->getResult(0)] = Known::of(choices.choose(kernel.nameOf(table) + "[" + key + "]", kernel.optionsFor(element)));
+}
+
+/// Of ranges of one number, or of all numbers where nothing is known.
+void KnownValues::compute(Operation *op) {
+  SmallVector<ConstantIntRanges> ranges;
+  bool isVarying = false;
+  for (Value operand : op->getOperands()) {
+    unsigned width = ConstantIntRanges::getStorageBitwidth(operand.getType());
+    if (width == 0)
+      return;
+    Known known = look(operand);
+    bool isNumber = known.kind == Known::Number;
+    isVarying |= !isNumber && known.isVarying;
+    ranges.push_back(isNumber ? ConstantIntRanges::constant(APInt(width, known.number, /*isSigned=*/true, /*implicitTrunc=*/true)) : ConstantIntRanges::maxRange(width));
+  }
+  values[op->getResult(0)].isVarying = isVarying;
+  cast<InferIntRangeInterface>(op).inferResultRanges(ranges, [&](Value result, const ConstantIntRanges &range) {
+    if (std::optional<APInt> number = range.getConstantValue())
+      values[result] = Known::of(number->getSExtValue());
+  });
+}
