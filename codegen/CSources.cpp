@@ -2,6 +2,7 @@
 #include "codegen/CSources.h"
 
 #include "runtime/Manifest.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
