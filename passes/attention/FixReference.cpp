@@ -92,7 +92,21 @@ bool FixableLoop::findState(std::string &reason) {
          matchPattern(inits[sum], m_AnyZeroFloat()) && matchPattern(inits[acc], m_AnyZeroFloat());
 }
 
-/// Scores are a product as it is, so that what the first block shows of a row speaks for the rest, and a row that the first block hides from all keys sees none later.
+/// What is multiplied by one number for all rows and keys, if that is all that makes `scores`; else these.
+Value withoutFactor(Value scores) {
+  auto map = scores.getDefiningOp<MapOp>();
+  if (!map || map.getInputs().size() != 1)
+    return scores;
+  Block &body = map.getBody().front();
+  auto product = body.getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
+  if (!product || !llvm::hasSingleElement(body.without_terminator()))
+    return scores;
+  auto isFactor = [&](Value value) { return value.getParentBlock() != &body; };
+  bool isScaled = (product.getLhs() == body.getArgument(0) && isFactor(product.getRhs())) || (product.getRhs() == body.getArgument(0) && isFactor(product.getLhs()));
+  return isScaled ? map.getInputs()[0] : scores;
+}
+
+/// Scores are a product, perhaps times a number, so that what the first block shows of a row speaks for the rest, and a row that the first block hides from all keys sees none later.
 bool FixableLoop::checkScores(std::string &reason) {
   Value scores = softmax.getScores();
   while (auto select = scores.getDefiningOp<arith::SelectOp>()) {
@@ -103,7 +117,7 @@ bool FixableLoop::checkScores(std::string &reason) {
       return false;
     scores = select.getTrueValue();
   }
-  auto dot = scores.getDefiningOp<DotOp>();
+  auto dot = withoutFactor(scores).getDefiningOp<DotOp>();
   reason = "its scores are more than a product, and may grow along the keys";
   if (!dot)
     return false;

@@ -57,6 +57,36 @@ tile.kernel @mapped(%q: tensor<64x16xbf16>, %k: tensor<32x16xbf16>, %v: tensor<3
 
 #fixed = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = fixed>
 
+// A factor that depends on the key may grow along them.
+// CHECK-LABEL: tile.kernel @factor_of_keys
+// CHECK-SAME: softmax = threshold
+tile.kernel @factor_of_keys(%q: tensor<64x16xbf16>, %k: tensor<32x16xbf16>, %v: tensor<32x16xbf16>, %o: memref<?x16xf32>, %n: i64) attributes {schedule = #fixed} {
+  %zero = arith.constant 0 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %l0 = arith.constant dense<0.0> : tensor<64xf32>
+  %u0 = arith.constant dense<0.0> : tensor<64x16xf32>
+  %r:3 = tile.for_blocks %j = %zero to %n step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>) {
+    %s = tile.dot %q, %k transpose_b : tensor<64x16xbf16>, tensor<32x16xbf16> -> tensor<64x32xf32>
+    %x = tile.map %s rows(%zero) cols(%j) {
+    ^bb0(%score: f32, %row: i64, %key: i64):
+      %bias = arith.sitofp %key : i64 to f32
+      %sum = arith.mulf %score, %bias : f32
+      tile.yield %sum : f32
+    } : (tensor<64x32xf32>) -> tensor<64x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 0.25 threshold 8 : tensor<64x32xf32>, tensor<64xf32>
+    %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xbf16>
+    %u1 = tile.scale_rows %u, %a : tensor<64x16xf32>, tensor<64xf32>
+    %u2 = tile.dot %w, %v acc(%u1 : tensor<64x16xf32>) : tensor<64x32xbf16>, tensor<32x16xbf16> -> tensor<64x16xf32>
+    tile.yield %m1, %l1, %u2 : tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>
+  }
+  tile.store %r#2, %o[%zero, %zero] axes [0, 1] : tensor<64x16xf32>, memref<?x16xf32>
+  tile.return
+}
+
+// -----
+
+#fixed = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = fixed>
+
 // Under a window, a row may see its first key after the first block.
 // CHECK-LABEL: tile.kernel @window
 // CHECK-SAME: softmax = threshold

@@ -1,5 +1,5 @@
 // The reference of a row is the max over its first block; stores wait for a check, and a second kernel computes the rows that fail it.
-// RUN: tegula-opt %s --tegula-fix-reference | FileCheck %s
+// RUN: tegula-opt %s --tegula-fix-reference -split-input-file | FileCheck %s
 
 !k = memref<?x64xbf16>
 #fixed = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 3, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = fixed, tiles = counter>
@@ -104,5 +104,36 @@ tile.kernel @given(%q: tensor<128x64xbf16>, %k: tensor<64x64xbf16>, %v: tensor<6
     tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
   }
   tile.store %r#2, %o[%zero, %zero] axes [0, 1] : tensor<128x64xf32>, memref<?x64xf32>
+  tile.return
+}
+
+// -----
+
+#fixed = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = fixed>
+
+// A product times a number of the launch is as good as the product.
+// CHECK-LABEL: tile.kernel @scaled
+// CHECK-SAME: softmax = fixed
+// CHECK: tile.online_softmax {{.*}} fixed
+// CHECK: tile.redo
+tile.kernel @scaled(%q: tensor<64x16xbf16>, %k: tensor<32x16xbf16>, %v: tensor<32x16xbf16>, %o: memref<?x16xf32>, %n: i64, %factor: f32) attributes {schedule = #fixed} {
+  %zero = arith.constant 0 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %l0 = arith.constant dense<0.0> : tensor<64xf32>
+  %u0 = arith.constant dense<0.0> : tensor<64x16xf32>
+  %r:3 = tile.for_blocks %j = %zero to %n step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>) {
+    %s = tile.dot %q, %k transpose_b : tensor<64x16xbf16>, tensor<32x16xbf16> -> tensor<64x32xf32>
+    %x = tile.map %s rows(%zero) cols(%j) {
+    ^bb0(%score: f32, %row: i64, %key: i64):
+      %scaled = arith.mulf %factor, %score : f32
+      tile.yield %scaled : f32
+    } : (tensor<64x32xf32>) -> tensor<64x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 0.25 threshold 8 : tensor<64x32xf32>, tensor<64xf32>
+    %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xbf16>
+    %u1 = tile.scale_rows %u, %a : tensor<64x16xf32>, tensor<64xf32>
+    %u2 = tile.dot %w, %v acc(%u1 : tensor<64x16xf32>) : tensor<64x32xbf16>, tensor<32x16xbf16> -> tensor<64x16xf32>
+    tile.yield %m1, %l1, %u2 : tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>
+  }
+  tile.store %r#2, %o[%zero, %zero] axes [0, 1] : tensor<64x16xf32>, memref<?x16xf32>
   tile.return
 }
