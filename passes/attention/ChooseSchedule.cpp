@@ -13,6 +13,7 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
+#include <utility>
 
 namespace tegula {
 #define GEN_PASS_DEF_CHOOSESCHEDULEPASS

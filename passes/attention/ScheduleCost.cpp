@@ -4,6 +4,7 @@
 // four warpgroups, blocks of 48 to 128 keys): the mean error is 4 %, and of the schedules timed for a shape the one chosen is within 5.2 % of the best, most often the best.
 #include "passes/attention/ScheduleCost.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace tegula;

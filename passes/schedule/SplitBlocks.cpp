@@ -6,7 +6,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
@@ -55,6 +54,8 @@ public:
     }
   }
 
+  Stretch common(Stretch x, Stretch y) { return {greatest(x.from, y.from), least(x.to, y.to)}; }
+
 private:
   /// No block's number is that far from 0; what is further decides all comparisons with one alike.
   static constexpr int64_t farthest = int64_t(1) << 40;
@@ -70,7 +71,7 @@ private:
     if (!x || !y)
       return both ? std::nullopt : x ? x : y;
     if (both)
-      return Stretch{greatest(x->from, y->from), least(x->to, y->to)};
+      return common(*x, *y);
     if (!x->from && !y->from) // of two that start together the longer one
       return Stretch{Value(), x->to && y->to ? greatest(x->to, y->to) : Value()};
     if (!x->to && !y->to)
@@ -151,19 +152,16 @@ private:
   void split(scf::ForOp loop) {
     moveLoopInvariantCode(loop);
     OpBuilder b(loop);
-    Location loc = loop.getLoc();
     Prover prover(b, loop);
     SmallVector<Test> known;
     Stretch stretch;
-    auto later = [&](Value x, Value y) { return !x ? y : !y ? x : b.createOrFold<arith::MaxSIOp>(loc, x, y); };
-    auto sooner = [&](Value x, Value y) { return !x ? y : !y ? x : b.createOrFold<arith::MinSIOp>(loc, x, y); };
     for (scf::IfOp branch : loop.getBody()->getOps<scf::IfOp>()) {
       std::optional<Test> test = Test::match(branch);
       std::optional<Stretch> found = test && !loop.isDefinedOutsideOfLoop(branch.getCondition()) ? prover.holds(branch.getCondition(), test->whenEmpty) : std::nullopt;
       if (!found)
         continue;
       known.push_back(*test);
-      stretch = {later(stretch.from, found->from), sooner(stretch.to, found->to)};
+      stretch = prover.common(stretch, *found);
     }
     if (known.empty())
       return;
@@ -171,13 +169,10 @@ private:
     Value start = loop.getLowerBound();
     SmallVector<Value> carried(loop.getInits());
     auto append = [&](Value end) {
-      IRMapping map;
-      map.map(loop.getInits(), carried);
-      auto part = cast<scf::ForOp>(b.clone(*loop, map));
+      auto part = cast<scf::ForOp>(b.clone(*loop));
       part.getLowerBoundMutable().assign(start);
       part.getUpperBoundMutable().assign(end);
-      for (auto [init, value] : llvm::zip(part.getInitArgsMutable(), carried))
-        init.set(value);
+      part.getInitArgsMutable().assign(carried);
       carried.assign(part.getResults().begin(), part.getResults().end());
       start = end;
       return part;
