@@ -48,7 +48,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       failed(within("producer_registers", producerRegisters, 0, 256, 8)) ||
       failed(within("consumer_registers", consumerRegisters, 0, 256, 8)))
     return failure();
-  if (blockM != 64 * consumers)
+  if (blockM != warpgroupRows * consumers)
     return emitError() << "expected block_m = 64 * consumers = " << 64 * consumers << ", but got " << blockM;
   if ((producerRegisters == 0) != (consumerRegisters == 0))
     return emitError() << "expected producer_registers and consumer_registers both 0 or both given, but got " << producerRegisters

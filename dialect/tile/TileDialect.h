@@ -21,6 +21,9 @@
 
 namespace tegula::tile {
 
+/// Rows of a tile that one warpgroup computes: the m of `wgmma.m64`.
+inline constexpr int64_t warpgroupRows = 64;
+
 /// Whether an element has room for the mark of `tile.redo`: a float with NaN payloads that no hardware makes, and a width that atomics take.
 inline bool holdsMark(mlir::Type element) {
   auto type = mlir::dyn_cast<mlir::FloatType>(element);

@@ -16,7 +16,7 @@ using namespace tegula::tile;
 
 namespace {
 
-constexpr int64_t warpgroupRows = 64, maxConsumers = 4, columnStep = 8;
+constexpr int64_t maxConsumers = 4, columnStep = 8;
 
 bool isRightOperand(OpOperand &use) {
   auto dot = dyn_cast<DotOp>(use.getOwner());

@@ -21,8 +21,6 @@ constexpr double overlap = 2.25; ///< exponent of the norm that adds the times o
 constexpr double edge = 2000;    ///< cycles of a tile's ends beside one chain, and edgePerColumn for each column of its output
 constexpr double edgePerColumn = 16;
 
-constexpr double warpgroupRows = 64;
-
 /// Cycles of one warpgroup's products for a block: its operands come from shared memory, which bounds short blocks.
 double productCycles(double keys, const AttentionShape &shape) {
   double steps = paddedHeadDim(shape.headDim) / 16.0, valueColumns = (shape.valueDim + 7) / 8 * 8;

@@ -13,7 +13,7 @@ using namespace tegula;
 
 namespace {
 
-constexpr int64_t groupThreads = 128, groupRows = 64;
+constexpr int64_t groupThreads = 128;
 /// Named barriers 1 to 8 are taken by turns and by zeros in slots; the producer is warpgroup 0.
 constexpr int64_t voteBarrier = 8;
 constexpr int64_t redoneRowsOffset = 8;
@@ -135,7 +135,7 @@ struct ConvertClaim : GroupPattern<warp::ClaimOp> {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(scf::IfOp::create(b, loc, won, /*withElseRegion=*/false).thenBlock());
       Value left = arith::SubIOp::create(b, loc, element.memory.extents[op.getAxis()], adaptor.getIndices()[op.getAxis()].front());
-      Value rows = narrowToI32(b, loc, arith::MinSIOp::create(b, loc, left, constantInt(b, loc, groupRows, 64)));
+      Value rows = narrowToI32(b, loc, arith::MinSIOp::create(b, loc, left, constantInt(b, loc, tile::warpgroupRows, 64)));
       LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::add, ptx::advance(b, loc, state.workspace, redoneRowsOffset), rows, LLVM::AtomicOrdering::monotonic);
     }
     b.replaceOp(op, group.any(won));

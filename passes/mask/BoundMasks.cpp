@@ -145,7 +145,6 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
 private:
   static constexpr int64_t maxDim = int64_t(1) << 29;   ///< launches refuse more
   static constexpr int64_t maxIndex = int64_t(1) << 31; ///< of a grid axis
-  static constexpr int64_t warpgroupRows = 64;
 
   static Interval span(OpBuilder &b, Location loc, Value first, int64_t count) {
     Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(count - 1));

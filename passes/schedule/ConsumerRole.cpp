@@ -70,8 +70,8 @@ LogicalResult ConsumerRole::emitOp(Operation &op) {
     return storeOrMark(redo);
   if (auto rows = dyn_cast<tile::RowSpanOp>(op)) {
     Value group = warp::WarpgroupOp::create(b, op.getLoc(), b.getI64Type());
-    Value size = arith::ConstantOp::create(b, op.getLoc(), b.getI64IntegerAttr(warpgroupRows));
-    mapRowSpan(rows, map, arith::MulIOp::create(b, op.getLoc(), group, size), warpgroupRows);
+    Value size = arith::ConstantOp::create(b, op.getLoc(), b.getI64IntegerAttr(tile::warpgroupRows));
+    mapRowSpan(rows, map, arith::MulIOp::create(b, op.getLoc(), group, size), tile::warpgroupRows);
     return success();
   }
   b.clone(op, map);

@@ -57,8 +57,6 @@ private:
   mlir::LogicalResult redoTile(const TileNumbers &numbers, mlir::Value number);
   mlir::Value forEachMark(const TileNumbers &numbers, mlir::Value number, llvm::function_ref<mlir::Value(tile::StoreOp, llvm::ArrayRef<mlir::Value>)> test);
 
-  static constexpr int64_t warpgroupRows = 64;
-
   bool pipelined, queryInRegisters;
   int64_t consumers;
   tile::RedoOp redo;
