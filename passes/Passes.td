@@ -61,16 +61,19 @@ def FoldScalePass : Pass<"tegula-fold-scale", "::tegula::tile::KernelOp"> {
 }
 
 def FixReferencePass : Pass<"tegula-fix-reference", "::mlir::ModuleOp"> {
-  let summary = "takes the weights of a row relative to the max over its first block of keys";
+  let summary = "makes a weight one multiply-add and one exponential, relative to a reference that is checked at the end";
   let description = [{
-    Under `softmax = fixed`, an attention loop keeps no running max and rescales nothing: a block costs one multiply-add, one exponential and one addition an element. Any reference gives the same output while
-    sums stay in the range of f32, so a row is checked once, at its end: `2^-60 < sum < 2^100` and a finite accumulator, or a sum and a reference of 0: it saw no key. Where a row fails, the whole
-    program is run again for its block of rows, as it came in, under the direct schedule: it becomes a second `tile.kernel`, named by the `tile.redo` that guards the stores.
-    Only where scores are a product and nothing more, operands are not f16 (weights could overflow), each row sees a prefix of the keys (so what the first block hides, all blocks
-    hide), and outputs are floats; else the schedule becomes `softmax = threshold`. Runs before masks are bounded, on programs written by hand like on decomposed ones.
+    Any reference gives the same output and lse while nothing leaves the range of f32. So `exp2(c s - c r)` is one multiply-add of the score, and a row is checked once, at its end. Where a row fails,
+    the whole program is run again for its block of rows, as it came in, under the direct schedule: it becomes a second `tile.kernel`, named by the `tile.redo` that guards the stores.
+    Under `softmax = threshold` the reference is the running max, and a row stands where that is within 2^22 of 0 in units of log2, or where the row saw no key.
+    Under `softmax = fixed` the reference is the row's max over the first block in which it sees a key: a loop keeps no running max and rescales nothing, so that a block costs one multiply-add, one
+    exponential and one addition an element. A row stands with `2^-60 < sum < 2^100` and a finite accumulator, or with a sum of 0 and no reference. Only where scores are a product and nothing
+    more and operands are not f16 (weights could overflow); else the schedule becomes `softmax = threshold`. Where a row's first key may lie behind the first block, a block looks for rows without
+    a reference.
+    Outputs must be 16- or 32-bit floats, as these have room for a mark. Runs before masks are bounded, on programs written by hand like on decomposed ones.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
-  let statistics = [Statistic<"fixed", "references-fixed", "loops whose reference was fixed">];
+  let statistics = [Statistic<"folded", "softmaxes-folded", "loops whose weights became one multiply-add">];
 }
 
 def ZeroUnseenPass : Pass<"tegula-zero-unseen", "::tegula::tile::KernelOp"> {

@@ -476,8 +476,12 @@ static LogicalResult verifyState(Operation *op, RankedTensorType tile, RankedTen
 LogicalResult OnlineSoftmaxOp::verify() {
   if (getFixed() && getThreshold())
     return emitOpError("constraint 3: `threshold` and `fixed` exclude each other");
-  if (getContinued() && !getFixed())
-    return emitOpError("constraint 3: `continued` needs `fixed`");
+  auto needs = [&](bool has, bool other, StringRef name, StringRef otherName) -> LogicalResult {
+    return !has || other ? success() : emitOpError("constraint 3: `") << name << "` needs `" << otherName << "`";
+  };
+  if (failed(needs(getFixed(), getFolded(), "fixed", "folded")) || failed(needs(getFromFirstBlock(), getFixed(), "from_first_block", "fixed")) ||
+      failed(needs(getContinued(), getFromFirstBlock(), "continued", "from_first_block")))
+    return failure();
   return verifyState(*this, getScores().getType(), getMax().getType(), getScale());
 }
 

@@ -585,11 +585,12 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure, AllTypesMatch<["scor
     The difference is taken before the product, so the largest score has weight exactly 1 however large it is. The state starts as (-inf, 0).
     With `threshold` t > 0, new_max = max where the max would grow by no more than t in units of log2, so that few blocks rescale: weights stay below 2^t, and
     output and lse are the same, as they depend on no particular reference.
-    With `fixed`, new_max = max unless that is -inf, then the block's own max, or 0 where the block hides all: later blocks need no max and no rescale (it is 1). Weights may then leave
-    the range of floats: `tile.redo` guards the result. With `continued`, `max` is known to be finite, so that the block's max is not computed. The weights are exp2 of
-    one fused multiply-add there, of scores that stay within the check's range.
-    Constraints: 1. scores have rank 2, the state has one entry a row and the scores' element type. 2. `scale` > 0 and finite. 3. `threshold` and `fixed` exclude each other;
-    `continued` needs `fixed`.
+    With `folded`, weights[j] = exp2(fma(C, scores[j], -C r)) and rescale = exp2(C max - C r) with C = c log2(e): one multiply-add an element, exact enough while |C r| stays below 2^22, which
+    `tile.redo` guards. With `fixed` too, new_max = max unless that is -inf, then the block's own max: blocks behind the first one in which a row sees a key need no max, and there is no
+    rescale (it is 1). Weights may then leave the range of floats: `tile.redo` guards this as well. `from_first_block` says that no row sees its first key in a later block, and new_max
+    is 0 instead of -inf; with `continued`, `max` is known to be finite, so that no block's max is computed.
+    Constraints: 1. scores have rank 2, the state has one entry a row and the scores' element type. 2. `scale` > 0 and finite. 3. `threshold` and `fixed` exclude each other; `fixed` needs
+    `folded`, `from_first_block` needs `fixed`, `continued` needs `from_first_block`.
 
     ```mlir
     %P, %m1, %l1, %a = tile.online_softmax %S, %m, %l scale 1.250000e-01 : tensor<128x64xf32>, tensor<128xf32>
@@ -597,9 +598,10 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure, AllTypesMatch<["scor
     Lowers, by `tegula-expand-softmax`, to reductions and elementwise code.
   }];
   let arguments = (ins Tile_FloatTile:$scores, Tile_FloatTile:$max, Tile_FloatTile:$sum, F64Attr:$scale, DefaultValuedAttr<I64Attr, "0">:$threshold,
-                       UnitAttr:$fixed, UnitAttr:$continued);
+                       UnitAttr:$folded, UnitAttr:$fixed, UnitAttr:$from_first_block, UnitAttr:$continued);
   let results = (outs Tile_FloatTile:$weights, Tile_FloatTile:$new_max, Tile_FloatTile:$new_sum, Tile_FloatTile:$rescale);
-  let assemblyFormat = "$scores `,` $max `,` $sum `scale` $scale (`threshold` $threshold^)? (`fixed` $fixed^)? (`continued` $continued^)? attr-dict `:` type($scores) `,` type($max)";
+  let assemblyFormat = "$scores `,` $max `,` $sum `scale` $scale (`threshold` $threshold^)? (`folded` $folded^)? (`fixed` $fixed^)? "
+                       "(`from_first_block` $from_first_block^)? (`continued` $continued^)? attr-dict `:` type($scores) `,` type($max)";
   let hasVerifier = 1;
 }
 

@@ -53,21 +53,40 @@ struct TileMath {
   Value reference(Value max) { return select(equals(max, -infinity), splat(max.getType(), 0.0), max); }
 };
 
-/// The reference is the max that the state has, or the block's own where it has none; one multiply-add an element.
+/// Weights of one multiply-add an element, relative to `reference`.
+Value foldedWeights(TileMath &m, OnlineSoftmaxOp op, Value reference, double scale) {
+  Type tile = op.getScores().getType();
+  Value shift = m.times(reference, -scale), factor = m.splat(tile, scale), spread = m.spread(shift, tile);
+  return math::Exp2Op::create(m.b, m.loc, math::FmaOp::create(m.b, m.loc, op.getScores(), factor, spread));
+}
+
+/// The references of rows that have one, and the block's own max for the others, which is looked for only where there are some.
+Value fixedReference(TileMath &m, OnlineSoftmaxOp op) {
+  Value max = op.getMax();
+  if (op.getContinued())
+    return max;
+  auto first = [&](OpBuilder &b) -> Value { return ReduceOp::create(b, m.loc, ReduceKind::Max, op.getScores()); };
+  if (op.getFromFirstBlock()) {
+    Value own = m.reference(first(m.b));
+    return matchPattern(max, m_NegInfFloat()) ? own : m.select(m.equals(max, -infinity), own, max);
+  }
+  if (matchPattern(max, m_NegInfFloat()))
+    return first(m.b);
+  Value isNew = m.equals(max, -infinity);
+  auto some = scf::IfOp::create(
+      m.b, m.loc, AnyOp::create(m.b, m.loc, m.b.getI1Type(), isNew),
+      [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, arith::SelectOp::create(b, loc, isNew, first(b), max).getResult()); },
+      [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, max); });
+  return some.getResult(0);
+}
+
 void expandFixed(OnlineSoftmaxOp op) {
   OpBuilder b(op);
   TileMath m{b, op.getLoc()};
-  Type rows = op.getMax().getType(), tile = op.getScores().getType();
-  double scale = op.getScale().convertToDouble() * llvm::numbers::log2e;
-  Value max = op.getMax();
-  if (!op.getContinued()) {
-    Value first = m.reference(ReduceOp::create(b, op.getLoc(), ReduceKind::Max, op.getScores()));
-    max = matchPattern(max, m_NegInfFloat()) ? first : m.select(m.equals(max, -infinity), first, max);
-  }
-  Value shift = m.times(max, -scale);
-  Value weights = math::Exp2Op::create(b, op.getLoc(), math::FmaOp::create(b, op.getLoc(), op.getScores(), m.splat(tile, scale), m.spread(shift, tile)));
+  Value max = fixedReference(m, op);
+  Value weights = foldedWeights(m, op, op.getFromFirstBlock() ? max : m.reference(max), op.getScale().convertToDouble() * llvm::numbers::log2e);
   Value sum = m.add(op.getSum(), ReduceOp::create(b, op.getLoc(), ReduceKind::Add, weights));
-  op->replaceAllUsesWith(ValueRange{weights, max, sum, m.splat(rows, 1.0)});
+  op->replaceAllUsesWith(ValueRange{weights, max, sum, m.splat(max.getType(), 1.0)});
   op.erase();
 }
 
@@ -85,9 +104,16 @@ void expand(OnlineSoftmaxOp op) {
     grew = arith::CmpFOp::create(b, op.getLoc(), arith::CmpFPredicate::OGT, growth, m.splat(rows, threshold));
     newMax = m.select(grew, newMax, op.getMax());
   }
-  Value reference = m.reference(newMax);
-  Value weights = m.weight(op.getScores(), m.spread(reference, op.getScores().getType()), scale);
-  Value rescale = m.weight(op.getMax(), reference, scale);
+  Value reference = m.reference(newMax), weights, rescale;
+  if (op.getFolded()) { // relative to the shift that the weights have, which is rounded
+    double folded = scale * llvm::numbers::log2e;
+    weights = foldedWeights(m, op, reference, folded);
+    Value shift = m.times(reference, -folded), old = m.times(op.getMax(), -folded);
+    rescale = math::Exp2Op::create(b, op.getLoc(), m.sub(shift, old));
+  } else {
+    weights = m.weight(op.getScores(), m.spread(reference, op.getScores().getType()), scale);
+    rescale = m.weight(op.getMax(), reference, scale);
+  }
   if (grew)
     rescale = m.select(grew, rescale, m.splat(rows, 1.0));
   Value blockSum = ReduceOp::create(b, op.getLoc(), ReduceKind::Add, weights);

@@ -1,7 +1,8 @@
-// tegula-fix-reference: the reference of a row's weights becomes the max over its first block of keys.
+// tegula-fix-reference: weights by one multiply-add, relative to a reference that need not be the max.
 //
-// In: an attention loop under `softmax = fixed`. Out: the same without running max and rescale, a check of each row's sum, and the stores in a `tile.redo`, whose other program is
-// the one that came in, under the direct schedule. The one idea: any reference gives the same output while nothing leaves the range of floats; so check that at the end.
+// In: an attention loop under `softmax = fixed` or `threshold`. Out: the same with folded weights, under `fixed` without running max and rescale, as the reference of a row is its max
+// over the first block in which it sees a key; a check of each row; and the stores in a `tile.redo`, whose other program is the one that came in, under the direct schedule. The one
+// idea: any reference gives the same output while nothing leaves the range of floats; so check that at the end.
 #include "passes/Passes.h"
 #include "passes/attention/AttentionProgram.h"
 #include "passes/attention/ChooseSchedule.h"
@@ -12,6 +13,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace tegula {
 #define GEN_PASS_DEF_FIXREFERENCEPASS
@@ -29,6 +31,9 @@ constexpr double leastSum = 0x1p-60, greatestSum = 0x1p100;
 /// Sums up to here keep the accumulator finite for all values below 2^107; above, it is looked at.
 constexpr double ordinarySum = 0x1p20;
 
+/// A reference in units of log2 up to which a multiply-add with it is as good as a difference: half a unit in its last place changes no weight by more than 2^(1/8).
+constexpr double greatestReference = 0x1p22;
+
 /// Keys of a block in the program that computes rows again.
 constexpr int64_t fewKeys = 16;
 
@@ -37,10 +42,11 @@ struct FixableLoop {
   ForBlocksOp loop;
   OnlineSoftmaxOp softmax;
   unsigned max, sum, acc; ///< which carried values
+  bool fromFirstBlock = true; ///< no row sees its first key in a later block
   SmallVector<StoreOp> stores;
 
   /// Nothing where the form is unsafe or pointless; `reason` says why.
-  static std::optional<FixableLoop> match(KernelOp kernel, std::string &reason);
+  static std::optional<FixableLoop> match(KernelOp kernel, SoftmaxForm form, std::string &reason);
 
 private:
   bool findLoop(KernelOp kernel, std::string &reason);
@@ -49,9 +55,9 @@ private:
   bool findStores(KernelOp kernel, std::string &reason);
 };
 
-std::optional<FixableLoop> FixableLoop::match(KernelOp kernel, std::string &reason) {
+std::optional<FixableLoop> FixableLoop::match(KernelOp kernel, SoftmaxForm form, std::string &reason) {
   FixableLoop found;
-  if (found.findLoop(kernel, reason) && found.findState(reason) && found.checkScores(reason) && found.findStores(kernel, reason))
+  if (found.findLoop(kernel, reason) && found.findState(reason) && (form != SoftmaxForm::Fixed || found.checkScores(reason)) && found.findStores(kernel, reason))
     return found;
   return std::nullopt;
 }
@@ -106,15 +112,15 @@ Value withoutFactor(Value scores) {
   return isScaled ? map.getInputs()[0] : scores;
 }
 
-/// Scores are a product, perhaps times a number, so that what the first block shows of a row speaks for the rest, and a row that the first block hides from all keys sees none later.
+/// Scores are a product, perhaps times a number, so that what the first block shows of a row speaks for the rest.
 bool FixableLoop::checkScores(std::string &reason) {
   Value scores = softmax.getScores();
   while (auto select = scores.getDefiningOp<arith::SelectOp>()) {
     auto mask = select.getCondition().getDefiningOp<MaskOp>();
-    reason = "a row may see its first key after the first block";
-    if (!mask || !matchPattern(select.getFalseValue(), m_NegInfFloat()) ||
-        !seesPrefix(mask.getBody().front().getTerminator()->getOperand(0), mask.getBody().getArgument(1)))
+    reason = "its scores are chosen by more than a mask";
+    if (!mask || !matchPattern(select.getFalseValue(), m_NegInfFloat()))
       return false;
+    fromFirstBlock &= seesPrefix(mask.getBody().front().getTerminator()->getOperand(0), mask.getBody().getArgument(1));
     scores = select.getTrueValue();
   }
   auto dot = withoutFactor(scores).getDefiningOp<DotOp>();
@@ -137,7 +143,7 @@ bool FixableLoop::findStores(KernelOp kernel, std::string &reason) {
 
 bool tegula::canFixReference(KernelOp kernel) {
   std::string reason;
-  return FixableLoop::match(kernel, reason).has_value();
+  return FixableLoop::match(kernel, SoftmaxForm::Fixed, reason).has_value();
 }
 
 bool tegula::canFixReference(AttentionOp op) {
@@ -148,8 +154,7 @@ bool tegula::canFixReference(AttentionOp op) {
     return !emit.getArgument(results - 2).use_empty() || !emit.getArgument(results - 1).use_empty();
   });
   bool isStored = llvm::all_of(op.getOutputs().getTypes(), [](Type type) { return holdsMark(cast<MemRefType>(type).getElementType()); });
-  return isProduct && !readsStatistics && isStored && op.getWeight().empty() && seesPrefix(yielded(op.getMask()), op.getMask().getArgument(4)) &&
-         !cast<MemRefType>(op.getQuery().getType()).getElementType().isF16();
+  return isProduct && !readsStatistics && isStored && op.getWeight().empty() && !cast<MemRefType>(op.getQuery().getType()).getElementType().isF16();
 }
 
 namespace {
@@ -159,21 +164,24 @@ struct FixReferencePass : tegula::impl::FixReferencePassBase<FixReferencePass> {
     SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
     for (KernelOp kernel : kernels) {
       auto schedule = kernel->getAttrOfType<ScheduleAttr>("schedule");
-      if (!schedule || schedule.getForm() != Form::Pipelined || schedule.getSoftmax() != SoftmaxForm::Fixed)
+      if (!schedule || schedule.getForm() != Form::Pipelined || schedule.getSoftmax() == SoftmaxForm::Online)
         continue;
       std::string reason;
-      std::optional<FixableLoop> found = FixableLoop::match(kernel, reason);
+      std::optional<FixableLoop> found = FixableLoop::match(kernel, schedule.getSoftmax(), reason);
       if (found && !found->softmax.getThreshold()) {
         reason = "its running max is read";
         found.reset();
       }
-      if (found) {
-        fix(kernel, *found, schedule);
-        ++fixed;
-      } else { // asked for: the choice knows
+      if (!found && schedule.getSoftmax() == SoftmaxForm::Fixed) { // asked for: the choice knows
         emitRemark(kernel.getLoc()) << "`" << kernel.getSymName() << "` takes softmax = threshold, not fixed: " << reason;
-        kernel->setAttr("schedule", withSoftmax(schedule, SoftmaxForm::Threshold));
+        schedule = withSoftmax(schedule, SoftmaxForm::Threshold);
+        kernel->setAttr("schedule", schedule);
+        found = FixableLoop::match(kernel, SoftmaxForm::Threshold, reason);
       }
+      if (!found || !found->softmax.getThreshold())
+        continue;
+      fold(kernel, *found, schedule);
+      ++folded;
     }
   }
 
@@ -199,13 +207,18 @@ private:
     return FlatSymbolRefAttr::get(other.getSymNameAttr());
   }
 
-  void fix(KernelOp kernel, FixableLoop &found, ScheduleAttr schedule) {
+  void fold(KernelOp kernel, FixableLoop &found, ScheduleAttr schedule) {
     FlatSymbolRefAttr other = makeOther(kernel, found, schedule);
-    found.softmax.setThreshold(0);
-    found.softmax.setFixed(true);
+    found.softmax.setFolded(true);
+    bool isFixed = schedule.getSoftmax() == SoftmaxForm::Fixed;
+    if (isFixed) {
+      found.softmax.setThreshold(0);
+      found.softmax.setFixed(true);
+      found.softmax.setFromFirstBlock(found.fromFirstBlock);
+    }
     OpBuilder b(found.loop->getContext());
     b.setInsertionPointAfter(found.loop);
-    Value valid = check(b, found);
+    Value valid = isFixed ? checkWeights(b, found) : checkReference(b, found);
     b.setInsertionPoint(found.stores.back());
     auto redo = RedoOp::create(b, found.stores.back().getLoc(), valid, other);
     Block *body = b.createBlock(&redo.getStores());
@@ -215,30 +228,39 @@ private:
     YieldOp::create(b, redo.getLoc());
   }
 
+  static Value compare(OpBuilder &b, arith::CmpFPredicate predicate, Value value, double number) {
+    auto rows = cast<RankedTensorType>(value.getType());
+    auto splat = DenseElementsAttr::get(rows, FloatAttr::get(rows.getElementType(), number).getValue());
+    return arith::CmpFOp::create(b, value.getLoc(), predicate, value, arith::ConstantOp::create(b, value.getLoc(), splat));
+  }
+
+  /// Which rows stand under a running max: it is not too far from 0 for a multiply-add, or there is none, as they saw no key.
+  Value checkReference(OpBuilder &b, FixableLoop &found) {
+    Value max = found.loop.getResult(found.max);
+    double limit = greatestReference / (found.softmax.getScale().convertToDouble() * llvm::numbers::log2e);
+    Value isNear = arith::AndIOp::create(b, max.getLoc(), compare(b, arith::CmpFPredicate::OLT, max, limit), compare(b, arith::CmpFPredicate::OGT, max, -limit));
+    return arith::OrIOp::create(b, max.getLoc(), isNear, compare(b, arith::CmpFPredicate::OEQ, max, -std::numeric_limits<double>::infinity()));
+  }
+
   /// Which rows stand: their sum is in range and their accumulator finite, or they saw no key: then nothing is in the sum, relative to 0 (a block hid all of its keys) or to
-  /// nothing (there was no block). Relative to any other reference, a sum of 0 is one whose weights were lost.
-  Value check(OpBuilder &b, FixableLoop &found) {
+  /// nothing (there was no block, or none that it sees). Relative to any other reference, a sum of 0 is one whose weights were lost.
+  Value checkWeights(OpBuilder &b, FixableLoop &found) {
     Location loc = found.loop.getLoc();
     Value sum = found.loop.getResult(found.sum), acc = found.loop.getResult(found.acc);
-    auto rows = cast<RankedTensorType>(sum.getType());
-    auto compare = [&](arith::CmpFPredicate predicate, Value value, double number) -> Value {
-      auto splat = DenseElementsAttr::get(rows, FloatAttr::get(rows.getElementType(), number).getValue());
-      return arith::CmpFOp::create(b, loc, predicate, value, arith::ConstantOp::create(b, loc, splat));
-    };
-    Value least = compare(arith::CmpFPredicate::OGT, sum, leastSum), most = compare(arith::CmpFPredicate::OLT, sum, greatestSum);
-    Value big = compare(arith::CmpFPredicate::OGT, sum, ordinarySum);
+    Value least = compare(b, arith::CmpFPredicate::OGT, sum, leastSum), most = compare(b, arith::CmpFPredicate::OLT, sum, greatestSum);
+    Value big = compare(b, arith::CmpFPredicate::OGT, sum, ordinarySum);
     auto finite = scf::IfOp::create(
         b, loc, AnyOp::create(b, loc, b.getI1Type(), big),
         [&](OpBuilder &, Location) {
           // x - x is 0, or NaN where x is no finite number.
           Value zeros = arith::SubFOp::create(b, loc, acc, acc);
-          scf::YieldOp::create(b, loc, compare(arith::CmpFPredicate::OEQ, ReduceOp::create(b, loc, ReduceKind::Add, zeros), 0.0));
+          scf::YieldOp::create(b, loc, compare(b, arith::CmpFPredicate::OEQ, ReduceOp::create(b, loc, ReduceKind::Add, zeros), 0.0));
         },
         [&](OpBuilder &, Location) { scf::YieldOp::create(b, loc, least); });
     Value inRange = arith::AndIOp::create(b, loc, arith::AndIOp::create(b, loc, least, most), finite.getResult(0));
     Value max = found.loop.getResult(found.max);
-    Value isNone = arith::OrIOp::create(b, loc, compare(arith::CmpFPredicate::OEQ, max, 0.0), compare(arith::CmpFPredicate::OEQ, max, -std::numeric_limits<double>::infinity()));
-    Value sawNone = arith::AndIOp::create(b, loc, compare(arith::CmpFPredicate::OEQ, sum, 0.0), isNone);
+    Value isNone = arith::OrIOp::create(b, loc, compare(b, arith::CmpFPredicate::OEQ, max, 0.0), compare(b, arith::CmpFPredicate::OEQ, max, -std::numeric_limits<double>::infinity()));
+    Value sawNone = arith::AndIOp::create(b, loc, compare(b, arith::CmpFPredicate::OEQ, sum, 0.0), isNone);
     return arith::OrIOp::create(b, loc, inRange, sawNone);
   }
 };

@@ -108,6 +108,8 @@ std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsig
     std::optional<IndexRange> source = of(op->getOperand(0), depth + 1);
     return source && value.getType().isInteger(32) && source->fitsI32() ? source : std::nullopt;
   }
+  if (isa<warp::WarpgroupOp>(op))
+    return IndexRange{0, 7}; // a CTA has at most 1024 threads
   if (isa<warp::UniformOp>(op))
     return of(op->getOperand(0), depth + 1);
   if (isa<arith::SelectOp>(op)) {

@@ -82,9 +82,9 @@ private:
       return success();
     DenseMap<Value, std::pair<Value, Spread>> before = values;
     width = columns / lanes * 2; // so that count(Columns) is what a lane computes
-    SmallVector<Attribute> offsets;
+    SmallVector<int64_t> offsets;
     for (int64_t i = 0; i < columns / lanes; ++i)
-      offsets.push_back(IntegerAttr::get(held(column), lanes * i));
+      offsets.push_back(lanes * i);
     Value lane = arith::AndIOp::create(b, loc, place.thread, constantInt(b, loc, lanes - 1));
     setColumns(arith::AddIOp::create(b, loc, as(held(column), firstColumn), as(held(column), lane)), offsets);
     for (Operation &op : region.front().without_terminator())
@@ -201,16 +201,20 @@ private:
 
   /// The column indices of a group whose first one is number `first` of those that the thread holds, and what lanes know of them.
   void mapColumns(int64_t first) {
-    SmallVector<Attribute> offsets;
+    SmallVector<int64_t> offsets;
     for (int64_t i = first; i < first + count(Spread::Columns); ++i)
-      offsets.push_back(IntegerAttr::get(held(column), i / 2 * 8 + i % 2));
+      offsets.push_back(i / 2 * 8 + i % 2);
     setColumns(arith::AddIOp::create(b, loc, as(held(column), firstColumn), as(held(column), place.column)), offsets);
     fetchColumns(first);
   }
 
-  void setColumns(Value base, ArrayRef<Attribute> offsets) {
+  /// The columns at `offsets` from `base`.
+  void setColumns(Value base, ArrayRef<int64_t> offsets) {
+    columnBase = base, columnOffsets.assign(offsets.begin(), offsets.end());
     auto type = VectorType::get({count(Spread::Columns)}, held(column));
-    Value constants = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, offsets));
+    Value constants = arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, llvm::map_to_vector(offsets, [&](int64_t offset) -> Attribute {
+                                                  return IntegerAttr::get(held(column), offset);
+                                                })));
     set(column, arith::AddIOp::create(b, loc, vector::BroadcastOp::create(b, loc, type, base), constants), Spread::Columns);
   }
 
@@ -250,6 +254,8 @@ private:
       spread = join(spread, spreadOf(operand));
     if (auto lookup = dyn_cast<tile::LookupOp>(op))
       return emitLookups(lookup, spread);
+    if (spread == Spread::Elements && emitByDistance(op))
+      return success();
     Value result = op.getResult(0);
     if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && held(result) != result.getType()) {
       set(result, constantInt(b, loc, cast<IntegerAttr>(constant.getValue()).getInt()), Spread::Uniform);
@@ -267,8 +273,109 @@ private:
     Type type = narrow && extends ? held(result) : narrow && result.getType().isInteger(64) ? b.getI32Type() : result.getType();
     OperationState state(op.getLoc(), op.getName(), operands, {shaped(type, spread)}, op.getAttrs());
     Value made = b.create(state)->getResult(0);
+    if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op)) // a product and a sum may be one instruction, rounded once
+      made.getDefiningOp()->setAttr("fastmath", arith::FastMathFlagsAttr::get(b.getContext(), arith::FastMathFlags::contract));
     set(result, type == held(result) ? made : as(held(result), made), spread);
     return success();
+  }
+
+  /// Integers that are the column's index, once more or less, and values that no column changes.
+  struct Distance {
+    int64_t columns = 0;
+    SmallVector<std::pair<Value, int64_t>> rest;
+    int64_t low = 0, high = 0; ///< of the rest
+  };
+
+  bool addTo(Distance &sum, Value value, int64_t sign) {
+    if (value == column) {
+      sum.columns += sign;
+      return true;
+    }
+    if (!ofColumns(spreadOf(value))) {
+      std::optional<IndexRange> range = ranges.of(value);
+      constexpr int64_t farthest = int64_t(1) << 50; // few terms do not overflow
+      if (!range || range->low < -farthest || range->high > farthest)
+        return false;
+      sum.rest.push_back({value, sign});
+      sum.low += sign > 0 ? range->low : -range->high, sum.high += sign > 0 ? range->high : -range->low;
+      return true;
+    }
+    Operation *op = value.getDefiningOp();
+    return isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) && addTo(sum, op->getOperand(0), sign) &&
+           addTo(sum, op->getOperand(1), isa<arith::SubIOp>(op) ? -sign : sign);
+  }
+
+  /// What `sum` is at the column `columnBase`, in the least integer that holds it, for each row or for all; null where none may.
+  std::pair<Value, Spread> atBase(const Distance &sum) {
+    constexpr int64_t farthest = int64_t(1) << 60;
+    std::optional<IndexRange> columnRange = ranges.of(column);
+    if (!columnRange || columnRange->low < -farthest || columnRange->high > farthest || sum.low < -farthest || sum.high > farthest)
+      return {};
+    int64_t far = std::max(std::abs(columnRange->low), std::abs(columnRange->high));
+    Type type = IndexRange{sum.low - far, sum.high + far}.fitsI32() ? b.getI32Type() : b.getI64Type();
+    Value total;
+    Spread spread = Spread::Uniform;
+    for (auto [value, sign] : sum.rest)
+      spread = join(spread, spreadOf(value));
+    auto add = [&](Value value, int64_t sign) {
+      if (!total && sign < 0)
+        total = arith::ConstantOp::create(b, loc, b.getZeroAttr(value.getType()));
+      total = !total ? value : sign > 0 ? arith::AddIOp::create(b, loc, total, value).getResult() : arith::SubIOp::create(b, loc, total, value).getResult();
+    };
+    add(widened(as(type, columnBase), Spread::Uniform, spread), sum.columns);
+    for (auto [value, sign] : sum.rest)
+      add(as(type, get(value, spread)), sign);
+    return {total, spread};
+  }
+
+  /// The offsets of all elements' columns, times `sign`.
+  Value offsetsOf(Type element, int64_t sign) {
+    auto type = VectorType::get({count(Spread::Elements)}, element);
+    SmallVector<Attribute> each;
+    for (int64_t i = 0; i < count(Spread::Elements); ++i) {
+      int64_t offset = sign * columnOffsets[i / 4 * 2 + i % 2];
+      each.push_back(isa<FloatType>(element) ? Attribute(FloatAttr::get(element, offset)) : IntegerAttr::get(element, offset));
+    }
+    return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, each));
+  }
+
+  /// Comparisons of, and floats made of, a distance between column and row: what rows and the block's place decide is computed once a row, so that an element costs one
+  /// instruction with a constant. Beyond 2^24 such a float may be one unit in its last place off.
+  bool emitByDistance(Operation &op) {
+    auto compare = dyn_cast<arith::CmpIOp>(op);
+    bool isSigned = compare && compare.getPredicate() <= arith::CmpIPredicate::sge;
+    if (!isSigned && !(isa<arith::SIToFPOp>(op) && op.getResult(0).getType().isF32()))
+      return false;
+    Distance sum;
+    if (!addTo(sum, op.getOperand(0), 1) || (compare && !addTo(sum, op.getOperand(1), -1)) || std::abs(sum.columns) != 1)
+      return false;
+    Value base;
+    Spread spread;
+    std::tie(base, spread) = atBase(sum);
+    if (!base)
+      return false;
+    if (!compare) {
+      Type f32 = b.getF32Type();
+      Value first = arith::SIToFPOp::create(b, loc, shaped(f32, spread), base);
+      set(op.getResult(0), arith::AddFOp::create(b, loc, widened(first, spread, Spread::Elements), offsetsOf(f32, sum.columns)), Spread::Elements);
+      return true;
+    }
+    // base + sign * offset, compared with 0: the offset with -base or base. No offset is beyond a base that is far.
+    Value offsets = offsetsOf(b.getI32Type(), 1);
+    auto number = [&](int64_t value) {
+      return widened(constantInt(b, loc, value, getElementTypeOrSelf(base).getIntOrFloatBitWidth()), Spread::Uniform, spread);
+    };
+    if (sum.columns > 0)
+      base = arith::SubIOp::create(b, loc, number(0), base);
+    if (!getElementTypeOrSelf(base).isInteger(32)) {
+      constexpr int64_t far = int64_t(1) << 30;
+      base = arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, base, number(far)), number(-far));
+      base = as(b.getI32Type(), base);
+    }
+    Value limit = widened(base, spread, Spread::Elements);
+    Value lhs = sum.columns > 0 ? offsets : limit, rhs = sum.columns > 0 ? limit : offsets;
+    set(op.getResult(0), arith::CmpIOp::create(b, loc, compare.getPredicate(), lhs, rhs), Spread::Elements);
+    return true;
   }
 
   /// The loop of all elements; its bounds are the same for all of them. A carried value has the shape of all values that it takes.
@@ -370,10 +477,14 @@ private:
     Type type = whole ? value.getType() : held(value);
     if (type.isInteger(32) || type.isInteger(64))
       now = as(type, now);
+    return widened(now, spread, wanted);
+  }
+
+  Value widened(Value now, Spread spread, Spread wanted) {
     if (spread == wanted)
       return now;
     if (spread == Spread::Uniform)
-      return vector::BroadcastOp::create(b, loc, cast<VectorType>(shaped(type, wanted)), now);
+      return vector::BroadcastOp::create(b, loc, cast<VectorType>(shaped(now.getType(), wanted)), now);
     SmallVector<int64_t> from;
     for (int64_t i = 0; i < count(wanted); ++i)
       from.push_back(spread == Spread::Rows ? i / 2 % 2 : i / 4 * 2 + i % 2);
@@ -387,6 +498,8 @@ private:
   const ThreadPlace &place;
   Region &region;
   Value column, firstColumn; ///< the index argument, and the tile's first
+  Value columnBase;                   ///< the columns are this and their offsets
+  SmallVector<int64_t> columnOffsets;
   IndexRanges ranges;
   llvm::SetVector<Operation *> emitted;               ///< by lanes
   llvm::MapVector<Value, SmallVector<Value>> byLanes; ///< what of theirs is read, a lane's columns

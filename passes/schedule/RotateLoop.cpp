@@ -178,10 +178,10 @@ private:
         b.clone(op, map);
   }
 
-  /// Under a fixed reference, blocks after the first neither look for a max nor rescale.
+  /// Under a fixed reference, blocks after the first need not look for one where all rows have theirs.
   void cloneSoftmax(IRMapping &map, bool isFirst) {
     for (Operation *op : in.softmax)
-      if (auto softmax = dyn_cast<OnlineSoftmaxOp>(b.clone(*op, map)); softmax && softmax.getFixed() && !isFirst)
+      if (auto softmax = dyn_cast<OnlineSoftmaxOp>(b.clone(*op, map)); softmax && softmax.getFromFirstBlock() && !isFirst)
         softmax.setContinued(true);
   }
 

@@ -3,6 +3,7 @@
 // In: consumer loops over blocks with branches on the block's number, as tests of masks are. Out: up to three loops one after another; in that of the middle each such branch is known to take
 // its empty arm and is gone. The one idea: a comparison of a number that grows with one that does not holds on one stretch of the walk.
 #include "passes/Passes.h"
+#include "passes/lower/IndexRange.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -27,7 +28,7 @@ struct Stretch {
 /// Finds, as scalar code ahead of a loop, block numbers for which a condition holds.
 class Prover {
 public:
-  Prover(OpBuilder &b, scf::ForOp loop) : b(b), loc(loop.getLoc()), loop(loop) {}
+  Prover(OpBuilder &b, scf::ForOp loop, IndexRanges &ranges) : b(b), loc(loop.getLoc()), loop(loop), ranges(ranges) {}
 
   /// Block numbers that make `condition` equal `wanted`: maybe not all of them, and none where nothing is known.
   std::optional<Stretch> holds(Value condition, bool wanted) {
@@ -81,46 +82,66 @@ private:
 
   /// Where great >= small + more.
   std::optional<Stretch> atLeast(Value great, Value small, int64_t more) {
-    if (isFixed(great) == isFixed(small))
+    if (isFixed(great) && isFixed(small))
       return std::nullopt;
-    if (isFixed(great)) {
-      if (auto op = small.getDefiningOp<arith::MinSIOp>())
-        return combined(atLeast(great, op.getLhs(), more), atLeast(great, op.getRhs(), more), /*both=*/false);
-      if (auto op = small.getDefiningOp<arith::MaxSIOp>())
-        return combined(atLeast(great, op.getLhs(), more), atLeast(great, op.getRhs(), more), /*both=*/true);
-      std::optional<int64_t> offset = offsetOf(small); // n + offset <= great - more
-      if (!offset)
-        return std::nullopt;
-      return Stretch{Value(), b.createOrFold<arith::AddIOp>(loc, clamped(great), constant(1 - more - *offset))};
-    }
-    if (auto op = great.getDefiningOp<arith::MinSIOp>())
-      return combined(atLeast(op.getLhs(), small, more), atLeast(op.getRhs(), small, more), /*both=*/true);
-    if (auto op = great.getDefiningOp<arith::MaxSIOp>())
-      return combined(atLeast(op.getLhs(), small, more), atLeast(op.getRhs(), small, more), /*both=*/false);
-    std::optional<int64_t> offset = offsetOf(great); // n + offset >= small + more
-    if (!offset)
+    // What must exceed, or be exceeded by, either or both of two numbers.
+    if (auto op = small.getDefiningOp(); !isFixed(small) && isa_and_nonnull<arith::MinSIOp, arith::MaxSIOp>(op))
+      return combined(atLeast(great, op->getOperand(0), more), atLeast(great, op->getOperand(1), more), /*both=*/isa<arith::MaxSIOp>(op));
+    if (auto op = great.getDefiningOp(); !isFixed(great) && isa_and_nonnull<arith::MinSIOp, arith::MaxSIOp>(op))
+      return combined(atLeast(op->getOperand(0), small, more), atLeast(op->getOperand(1), small, more), /*both=*/isa<arith::MinSIOp>(op));
+    Sum sum; // great - small - more, to be at least 0
+    sum.number = -more;
+    if (!add(sum, great, 1) || !add(sum, small, -1) || std::abs(sum.blocks) != 1 || std::abs(sum.number) > farthest)
       return std::nullopt;
-    return Stretch{b.createOrFold<arith::AddIOp>(loc, clamped(small), constant(more - *offset)), Value()};
+    Value rest = restOf(sum);
+    if (!rest)
+      return std::nullopt;
+    if (sum.blocks == 1) // n >= -rest
+      return Stretch{b.createOrFold<arith::SubIOp>(loc, constant(0), rest), Value()};
+    return Stretch{Value(), b.createOrFold<arith::AddIOp>(loc, rest, constant(1))}; // n <= rest
   }
 
-  /// What is added to the block's number in `value`, if no more than a constant is.
-  std::optional<int64_t> offsetOf(Value value) {
-    if (value == loop.getInductionVar())
-      return 0;
-    Operation *op = value.getDefiningOp();
-    APInt by;
-    if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) || !matchPattern(op->getOperand(1), m_ConstantInt(&by)) || by.abs().sgt(farthest))
-      return std::nullopt;
-    std::optional<int64_t> offset = offsetOf(op->getOperand(0));
-    if (!offset)
-      return std::nullopt;
-    int64_t sum = isa<arith::AddIOp>(op) ? *offset + by.getSExtValue() : *offset - by.getSExtValue();
-    return std::abs(sum) <= farthest ? std::optional(sum) : std::nullopt;
+  /// A sum of the block's number some times, numbers, and values that the loop does not change, each once more or less.
+  struct Sum {
+    int64_t blocks = 0, number = 0;
+    SmallVector<std::pair<Value, int64_t>> fixed;
+  };
+
+  bool add(Sum &sum, Value value, int64_t sign) {
+    APInt number;
+    if (value == loop.getInductionVar()) {
+      sum.blocks += sign;
+    } else if (matchPattern(value, m_ConstantInt(&number))) {
+      if (number.abs().sgt(farthest))
+        return false;
+      sum.number += sign * number.getSExtValue();
+    } else if (isFixed(value)) {
+      sum.fixed.push_back({value, sign});
+    } else {
+      Operation *op = value.getDefiningOp();
+      return isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) && add(sum, op->getOperand(0), sign) &&
+             add(sum, op->getOperand(1), isa<arith::SubIOp>(op) ? -sign : sign);
+    }
+    return true;
+  }
+
+  /// What `sum` holds beside the block's number. One fixed value may be any number; of several, the range must be known.
+  Value restOf(const Sum &sum) {
+    Value rest = constant(sum.number);
+    for (auto [value, sign] : sum.fixed) {
+      std::optional<IndexRange> range = ranges.of(value);
+      if (sum.fixed.size() > 1 && (!range || range->low < -farthest || range->high > farthest))
+        return {};
+      Value near = range && range->low >= -farthest && range->high <= farthest ? value : clamped(value);
+      rest = sign > 0 ? b.createOrFold<arith::AddIOp>(loc, rest, near) : b.createOrFold<arith::SubIOp>(loc, rest, near);
+    }
+    return rest;
   }
 
   OpBuilder &b;
   Location loc;
   scf::ForOp loop;
+  IndexRanges &ranges;
 };
 
 bool isEmpty(Region &region) { return region.empty() || llvm::hasSingleElement(region.front()); }
@@ -144,15 +165,20 @@ struct SplitBlocksPass : tegula::impl::SplitBlocksPassBase<SplitBlocksPass> {
       if (issues)
         all.push_back(loop);
     });
+    DenseMap<Value, IndexRange> known;
+    for (BlockArgument argument : getOperation().getArguments())
+      if (getOperation().getArgAttr(argument.getArgNumber(), "tile.dim"))
+        known[argument] = {0, int64_t(1) << 29}; // launches refuse more
+    IndexRanges ranges(known);
     for (scf::ForOp loop : all)
-      split(loop);
+      split(loop, ranges);
   }
 
 private:
-  void split(scf::ForOp loop) {
+  void split(scf::ForOp loop, IndexRanges &ranges) {
     moveLoopInvariantCode(loop);
     OpBuilder b(loop);
-    Prover prover(b, loop);
+    Prover prover(b, loop, ranges);
     SmallVector<Test> known;
     Stretch stretch;
     for (scf::IfOp branch : loop.getBody()->getOps<scf::IfOp>()) {

@@ -3,15 +3,31 @@
 
 func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
   // expected-error@+1 {{constraint 3: `threshold` and `fixed` exclude each other}}
-  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 threshold 8 fixed : tensor<8x16xf32>, tensor<8xf32>
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 threshold 8 folded fixed : tensor<8x16xf32>, tensor<8xf32>
   return
 }
 
 // -----
 
 func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
-  // expected-error@+1 {{constraint 3: `continued` needs `fixed`}}
-  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 continued : tensor<8x16xf32>, tensor<8xf32>
+  // expected-error@+1 {{constraint 3: `continued` needs `from_first_block`}}
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 folded fixed continued : tensor<8x16xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
+  // expected-error@+1 {{constraint 3: `from_first_block` needs `fixed`}}
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 folded from_first_block : tensor<8x16xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
+  // expected-error@+1 {{constraint 3: `fixed` needs `folded`}}
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 fixed : tensor<8x16xf32>, tensor<8xf32>
   return
 }
 

@@ -77,7 +77,7 @@ tile.kernel @fixed(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %l: tensor<64xf32>
   // CHECK: tile.store %[[U]]
   // CHECK-NEXT: tile.store %[[MAX]]
   // CHECK-NEXT: tile.store %[[L1]]
-  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %l scale 0.125 fixed : tensor<64x32xf32>, tensor<64xf32>
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %l scale 0.125 folded fixed from_first_block : tensor<64x32xf32>, tensor<64xf32>
   %u1 = tile.scale_rows %u, %a : tensor<64x16xf32>, tensor<64xf32>
   tile.store %u1, %o[%z, %z] axes [0, 1] : tensor<64x16xf32>, memref<?x?xf32>
   tile.store %m1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
@@ -94,7 +94,7 @@ tile.kernel @fixed(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %l: tensor<64xf32>
 // CHECK: tile.store %[[FIRST]]
 tile.kernel @first(%s: tensor<64x32xf32>, %l: tensor<64xf32>, %o: memref<?x?xf32>, %z: i64) {
   %m = arith.constant dense<0xFF800000> : tensor<64xf32>
-  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %l scale 0.125 fixed : tensor<64x32xf32>, tensor<64xf32>
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %l scale 0.125 folded fixed from_first_block : tensor<64x32xf32>, tensor<64xf32>
   tile.store %m1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
   tile.return
 }
@@ -107,8 +107,50 @@ tile.kernel @first(%s: tensor<64x32xf32>, %l: tensor<64xf32>, %o: memref<?x?xf32
 // CHECK-NOT: tile.reduce max
 // CHECK: tile.store %[[M]]
 tile.kernel @continued(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %o: memref<?x?xf32>, %z: i64) {
-  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 0.125 fixed continued : tensor<64x32xf32>, tensor<64xf32>
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 0.125 folded fixed from_first_block continued : tensor<64x32xf32>, tensor<64xf32>
   tile.store %m1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// Where a row's first key may be in a later block: only blocks with rows that have no reference look for one. It stays -inf where none is found, and counts as 0.
+// CHECK-LABEL: tile.kernel @late
+// CHECK-SAME: %[[S:[^ ]+]]: tensor<64x32xf32>, %[[M:[^ ]+]]: tensor<64xf32>
+// CHECK: %[[NEW:.*]] = arith.cmpf oeq, %[[M]], %{{.*}}
+// CHECK-NEXT: %[[ANY:.*]] = tile.any %[[NEW]]
+// CHECK-NEXT: %[[MAX:.*]] = scf.if %[[ANY]]
+// CHECK-NEXT: %[[BLOCK:.*]] = tile.reduce max %[[S]]
+// CHECK-NEXT: %[[OWN:.*]] = arith.select %[[NEW]], %[[BLOCK]], %[[M]]
+// CHECK-NEXT: scf.yield %[[OWN]]
+// CHECK-NEXT: } else {
+// CHECK-NEXT: scf.yield %[[M]]
+// CHECK: %[[NONE:.*]] = arith.cmpf oeq, %[[MAX]], %{{.*}}
+// CHECK: %[[R:.*]] = arith.select %[[NONE]], %{{.*}}, %[[MAX]]
+// CHECK: arith.mulf %[[R]], %{{.*}}
+// CHECK: tile.store %[[MAX]]
+tile.kernel @late(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %o: memref<?x?xf32>, %z: i64) {
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 0.125 folded fixed : tensor<64x32xf32>, tensor<64xf32>
+  tile.store %m1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// Folded, the running max is a reference like another: the rescale is of the rounded shifts.
+// CHECK-LABEL: tile.kernel @folded
+// CHECK-SAME: %[[S:[^ ]+]]: tensor<64x32xf32>, %[[M:[^ ]+]]: tensor<64xf32>
+// CHECK: %[[MAX:.*]] = arith.select %{{.*}}, %{{.*}}, %[[M]] : tensor<64xi1>, tensor<64xf32>
+// CHECK: %[[R:.*]] = arith.select %{{.*}}, %{{.*}}, %[[MAX]] : tensor<64xi1>, tensor<64xf32>
+// CHECK: %[[SHIFT:.*]] = arith.mulf %[[R]], %{{.*}} : tensor<64xf32>
+// CHECK: %[[SPREAD:.*]] = tile.broadcast %[[SHIFT]]
+// CHECK-NEXT: %[[E:.*]] = math.fma %[[S]], %{{.*}}, %[[SPREAD]]
+// CHECK-NEXT: math.exp2 %[[E]]
+// CHECK: %[[NEW:.*]] = arith.mulf %[[R]], %{{.*}}
+// CHECK: %[[OLD:.*]] = arith.mulf %[[M]], %{{.*}}
+// CHECK: %[[BY:.*]] = arith.subf %[[NEW]], %[[OLD]]
+// CHECK-NEXT: math.exp2 %[[BY]]
+tile.kernel @folded(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %o: memref<?x?xf32>, %z: i64) {
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 0.125 threshold 8 folded : tensor<64x32xf32>, tensor<64xf32>
+  tile.store %m1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.store %l1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.store %a, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
   tile.return
 }
 

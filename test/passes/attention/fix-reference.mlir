@@ -1,4 +1,4 @@
-// The reference of a row is the max over its first block; stores wait for a check, and a second kernel computes the rows that fail it.
+// Weights are one multiply-add; under `fixed`, the reference of a row is the max over its first block; stores wait for a check, and a second kernel computes the rows that fail it.
 // RUN: tegula-opt %s --tegula-fix-reference -split-input-file | FileCheck %s
 
 !k = memref<?x64xbf16>
@@ -24,7 +24,7 @@ tile.kernel @causal(%q: !k, %k: !k, %v: !k, %o: memref<?x64xf32>, %lse: memref<?
       tile.yield %sees : i1
     } : tensor<128x64xi1>
     %x = arith.select %keep, %s, %hidden : tensor<128x64xi1>, tensor<128x64xf32>
-    // CHECK: tile.online_softmax %{{.*}} scale 1.250000e-01 fixed :
+    // CHECK: tile.online_softmax %{{.*}} scale 1.250000e-01 folded fixed from_first_block :
     %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 0.125 threshold 8 : tensor<128x64xf32>, tensor<128xf32>
     %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
     %w = arith.truncf %p : tensor<128x64xf32> to tensor<128x64xbf16>
@@ -114,7 +114,7 @@ tile.kernel @given(%q: tensor<128x64xbf16>, %k: tensor<64x64xbf16>, %v: tensor<6
 // A product times a number of the launch is as good as the product.
 // CHECK-LABEL: tile.kernel @scaled
 // CHECK-SAME: softmax = fixed
-// CHECK: tile.online_softmax {{.*}} fixed
+// CHECK: tile.online_softmax {{.*}} folded fixed from_first_block
 // CHECK: tile.redo
 tile.kernel @scaled(%q: tensor<64x16xbf16>, %k: tensor<32x16xbf16>, %v: tensor<32x16xbf16>, %o: memref<?x16xf32>, %n: i64, %factor: f32) attributes {schedule = #fixed} {
   %zero = arith.constant 0 : i64
@@ -128,6 +128,79 @@ tile.kernel @scaled(%q: tensor<64x16xbf16>, %k: tensor<32x16xbf16>, %v: tensor<3
       %scaled = arith.mulf %factor, %score : f32
       tile.yield %scaled : f32
     } : (tensor<64x32xf32>) -> tensor<64x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 0.25 threshold 8 : tensor<64x32xf32>, tensor<64xf32>
+    %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xbf16>
+    %u1 = tile.scale_rows %u, %a : tensor<64x16xf32>, tensor<64xf32>
+    %u2 = tile.dot %w, %v acc(%u1 : tensor<64x16xf32>) : tensor<64x32xbf16>, tensor<32x16xbf16> -> tensor<64x16xf32>
+    tile.yield %m1, %l1, %u2 : tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>
+  }
+  tile.store %r#2, %o[%zero, %zero] axes [0, 1] : tensor<64x16xf32>, memref<?x16xf32>
+  tile.return
+}
+
+// -----
+
+#threshold = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = threshold>
+
+// Scores that may grow along the keys: the running max stays, and is to be near 0 at the end.
+// CHECK-LABEL: tile.kernel @grows
+// CHECK: %[[R:.*]]:3 = tile.for_blocks
+// CHECK: tile.online_softmax {{.*}} scale 2.500000e-01 threshold 8 folded :
+// CHECK: %[[HIGH:.*]] = arith.constant dense<0x4B317218> : tensor<64xf32>
+// CHECK-NEXT: %[[BELOW:.*]] = arith.cmpf olt, %[[R]]#0, %[[HIGH]]
+// CHECK: %[[LOW:.*]] = arith.constant dense<0xCB317218> : tensor<64xf32>
+// CHECK-NEXT: %[[ABOVE:.*]] = arith.cmpf ogt, %[[R]]#0, %[[LOW]]
+// CHECK: %[[NEAR:.*]] = arith.andi %[[BELOW]], %[[ABOVE]]
+// CHECK: %[[NONE:.*]] = arith.cmpf oeq, %[[R]]#0, %{{.*}}
+// CHECK: %[[VALID:.*]] = arith.ori %[[NEAR]], %[[NONE]]
+// CHECK: tile.redo unless %[[VALID]] by @grows_again
+// CHECK: tile.kernel @grows_again
+// CHECK: tile.online_softmax %{{.*}} scale 2.500000e-01 : 
+tile.kernel @grows(%q: tensor<64x16xf16>, %k: tensor<32x16xf16>, %v: tensor<32x16xf16>, %o: memref<?x16xf32>, %n: i64, %slope: f32) attributes {schedule = #threshold} {
+  %zero = arith.constant 0 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %l0 = arith.constant dense<0.0> : tensor<64xf32>
+  %u0 = arith.constant dense<0.0> : tensor<64x16xf32>
+  %r:3 = tile.for_blocks %j = %zero to %n step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>) {
+    %s = tile.dot %q, %k transpose_b : tensor<64x16xf16>, tensor<32x16xf16> -> tensor<64x32xf32>
+    %x = tile.map %s rows(%zero) cols(%j) {
+    ^bb0(%score: f32, %row: i64, %key: i64):
+      %place = arith.sitofp %key : i64 to f32
+      %more = arith.mulf %slope, %place : f32
+      %sum = arith.addf %score, %more : f32
+      tile.yield %sum : f32
+    } : (tensor<64x32xf32>) -> tensor<64x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 0.25 threshold 8 : tensor<64x32xf32>, tensor<64xf32>
+    %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xf16>
+    %u1 = tile.scale_rows %u, %a : tensor<64x16xf32>, tensor<64xf32>
+    %u2 = tile.dot %w, %v acc(%u1 : tensor<64x16xf32>) : tensor<64x32xf16>, tensor<32x16xf16> -> tensor<64x16xf32>
+    tile.yield %m1, %l1, %u2 : tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>
+  }
+  tile.store %r#2, %o[%zero, %zero] axes [0, 1] : tensor<64x16xf32>, memref<?x16xf32>
+  tile.return
+}
+
+// -----
+
+#fixed = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = fixed>
+
+// A row that starts late has its reference from a later block.
+// CHECK-LABEL: tile.kernel @late
+// CHECK: tile.online_softmax {{.*}} folded fixed :
+tile.kernel @late(%q: tensor<64x16xbf16>, %k: tensor<32x16xbf16>, %v: tensor<32x16xbf16>, %o: memref<?x16xf32>, %n: i64) attributes {schedule = #fixed} {
+  %zero = arith.constant 0 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %l0 = arith.constant dense<0.0> : tensor<64xf32>
+  %u0 = arith.constant dense<0.0> : tensor<64x16xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<64x32xf32>
+  %r:3 = tile.for_blocks %j = %zero to %n step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>) {
+    %s = tile.dot %q, %k transpose_b : tensor<64x16xbf16>, tensor<32x16xbf16> -> tensor<64x32xf32>
+    %keep = tile.mask rows(%zero) cols(%j) {
+    ^bb0(%row: i64, %key: i64):
+      %sees = arith.cmpi sge, %key, %row : i64
+      tile.yield %sees : i1
+    } : tensor<64x32xi1>
+    %x = arith.select %keep, %s, %hidden : tensor<64x32xi1>, tensor<64x32xf32>
     %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 0.25 threshold 8 : tensor<64x32xf32>, tensor<64xf32>
     %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xbf16>
     %u1 = tile.scale_rows %u, %a : tensor<64x16xf32>, tensor<64xf32>

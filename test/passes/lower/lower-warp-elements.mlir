@@ -18,13 +18,16 @@ warp.kernel @narrow(%l: memref<?x16xi1, strided<[?, ?]>> {tile.name = "l", tile.
         %col = arith.minsi %block, %c64 : i64
         // Rows are 2 values, columns 4, and only what depends on both has 8.
         // CHECK: %[[ROWS:.*]] = vector.from_elements %{{.*}}, %{{.*}} : vector<2xi32>
+        // CHECK: %[[BASE:.*]] = arith.addi %{{.*}}, %{{.*}} : i32
         // CHECK: %[[COLS:.*]] = arith.addi %{{.*}}, %{{.*}} : vector<4xi32>
         // CHECK: %[[SHIFT:.*]] = arith.subi %{{.*}}, %{{.*}} : i32
-        // CHECK: %[[WIDE:.*]] = vector.broadcast %[[SHIFT]] : i32 to vector<2xi32>
-        // CHECK: %[[SHIFTED:.*]] = arith.addi %[[ROWS]], %[[WIDE]] : vector<2xi32>
-        // CHECK: %[[R:.*]] = vector.shuffle %[[SHIFTED]], %[[SHIFTED]] [0, 0, 1, 1, 0, 0, 1, 1] : vector<2xi32>
-        // CHECK: %[[C:.*]] = vector.shuffle %[[COLS]], %[[COLS]] [0, 1, 0, 1, 2, 3, 2, 3] : vector<4xi32>
-        // CHECK: %[[SEEN:.*]] = arith.cmpi sge, %[[R]], %[[C]] : vector<8xi32>
+        // What the rows and the block's first column decide is one number a row, and an element compares a constant with it: i + d - j >= 0.
+        // CHECK: %[[AT:.*]] = vector.broadcast %[[BASE]] : i32 to vector<2xi32>
+        // CHECK: %[[FROM:.*]] = arith.subi %{{.*}}, %[[AT]] : vector<2xi32>
+        // CHECK: %[[LIMIT:.*]] = arith.addi %[[FROM]], %{{.*}} : vector<2xi32>
+        // CHECK: %[[OFFSETS:.*]] = arith.constant dense<[0, 1, 0, 1, 8, 9, 8, 9]> : vector<8xi32>
+        // CHECK: %[[R:.*]] = vector.shuffle %[[LIMIT]], %[[LIMIT]] [0, 0, 1, 1, 0, 0, 1, 1] : vector<2xi32>
+        // CHECK: %[[SEEN:.*]] = arith.cmpi sge, %[[R]], %[[OFFSETS]] : vector<8xi32>
         // An i32 of the user needs no widening.
         // CHECK: vector.broadcast %[[W]] : i32 to vector<4xi32>
         // CHECK: %[[NEAR:.*]] = arith.cmpi slt, %[[COLS]], %{{.*}} : vector<4xi32>
@@ -77,7 +80,7 @@ warp.kernel @wide(%s: memref<?x16xf32, strided<[?, ?]>> {tile.name = "s", tile.d
         // CHECK-NOT: llvm.load
         // CHECK: vector.from_elements %{{.*}} : vector<4xbf16>
         // CHECK: arith.extf %{{.*}} : vector<4xbf16> to vector<4xf32>
-        // CHECK: arith.addf %{{.*}}, %{{.*}} : vector<8xf32>
+        // CHECK: arith.addf %{{.*}}, %{{.*}} fastmath<contract> : vector<8xf32>
         %y = tile.map %x rows(%block) cols(%zero) {
         ^bb0(%one: f32, %i: i64, %j: i64):
           %p = arith.muli %i, %j : i64
@@ -86,6 +89,48 @@ warp.kernel @wide(%s: memref<?x16xf32, strided<[?, ?]>> {tile.name = "s", tile.d
           %w = arith.extf %v : bf16 to f32
           %r = arith.addf %one, %f : f32
           %r2 = arith.addf %r, %w : f32
+          tile.yield %r2 : f32
+        } : (tensor<64x16xf32, #warp.fragment>) -> tensor<64x16xf32, #warp.fragment>
+        tile.store %y, %s[%block, %zero] axes [0, 1] : tensor<64x16xf32, #warp.fragment>, memref<?x16xf32, strided<[?, ?]>>
+      }
+    }
+  }
+  warp.return
+}
+
+// A distance as a float: what the rows decide is converted once a row, and an element adds a constant. A limit that may pass i32 is clamped to where no offset reaches it.
+// CHECK-LABEL: llvm.func @distance
+warp.kernel @distance(%s: memref<?x16xf32, strided<[?, ?]>> {tile.name = "s", tile.dims = ["M", 16], tile.role = "out"}, %W: i32 {tile.name = "W"}, %slope: f32 {tile.name = "slope"},
+                      %M: i64 {tile.dim = "M"}) attributes {schedule = #direct} {
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 0 {
+      %zero = arith.constant 0 : i64
+      %x = arith.constant dense<1.0> : tensor<64x16xf32, #warp.fragment>
+      warp.for_tiles %t of %M {
+        %block = arith.remsi %t, %M : i64
+        // CHECK: %[[PLACE:.*]] = arith.sitofp %{{.*}} : vector<2xi32> to vector<2xf32>
+        // CHECK: %[[ROWS:.*]] = vector.shuffle %[[PLACE]], %[[PLACE]] [0, 0, 1, 1, 0, 0, 1, 1] : vector<2xf32>
+        // CHECK: %[[OFFSETS:.*]] = arith.constant dense<[0.000000e+00, 1.000000e+00, 0.000000e+00, 1.000000e+00, 8.000000e+00, 9.000000e+00, 8.000000e+00, 9.000000e+00]> : vector<8xf32>
+        // CHECK: %[[FAR:.*]] = arith.addf %[[ROWS]], %[[OFFSETS]] : vector<8xf32>
+        // CHECK: %[[BIAS:.*]] = arith.mulf %{{.*}}, %[[FAR]] fastmath<contract> : vector<8xf32>
+        // CHECK: arith.addf %{{.*}}, %[[BIAS]] fastmath<contract> : vector<8xf32>
+        // CHECK: arith.minsi %{{.*}}, %{{.*}} : vector<2xi64>
+        // CHECK: arith.maxsi %{{.*}}, %{{.*}} : vector<2xi64>
+        // CHECK: %[[LIMIT:.*]] = arith.trunci %{{.*}} : vector<2xi64> to vector<2xi32>
+        // CHECK: %[[LIMITS:.*]] = vector.shuffle %[[LIMIT]], %[[LIMIT]]
+        // CHECK: arith.cmpi slt, %[[LIMITS]], %{{.*}} : vector<8xi32>
+        // CHECK-NOT: arith.sitofp
+        %y = tile.map %x rows(%block) cols(%zero) {
+        ^bb0(%one: f32, %i: i64, %j: i64):
+          %d = arith.subi %j, %i : i64
+          %f = arith.sitofp %d : i64 to f32
+          %b = arith.mulf %slope, %f : f32
+          %r = arith.addf %one, %b : f32
+          %w = arith.extsi %W : i32 to i64
+          %back = arith.subi %i, %j : i64
+          %near = arith.cmpi slt, %back, %w : i64
+          %hidden = arith.constant 0xFF800000 : f32
+          %r2 = arith.select %near, %r, %hidden : f32
           tile.yield %r2 : f32
         } : (tensor<64x16xf32, #warp.fragment>) -> tensor<64x16xf32, #warp.fragment>
         tile.store %y, %s[%block, %zero] axes [0, 1] : tensor<64x16xf32, #warp.fragment>, memref<?x16xf32, strided<[?, ?]>>

@@ -57,11 +57,11 @@ tile.kernel @handwritten(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref
 // CHECK-SAME: %[[U:[^ ]+]]: tensor<64x8xf32>)
 tile.kernel @fixed(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref<?x8xf16>, %o: memref<?x8xf32>, %n: i64, %m: tensor<64xf32>, %l: tensor<64xf32>, %u: tensor<64x8xf32>)
     attributes {schedule = #pipelined} {
-  // CHECK: %[[P0:.*]], %[[M0:.*]], %[[L0:.*]], %{{.*}} = tile.online_softmax %{{.*}} scale 2.500000e-01 fixed :
+  // CHECK: %[[P0:.*]], %[[M0:.*]], %[[L0:.*]], %{{.*}} = tile.online_softmax %{{.*}} scale 2.500000e-01 folded fixed from_first_block :
   // CHECK-NOT: tile.scale_rows
   // CHECK: tile.for_blocks {{.*}} iter_args(%[[LI:.*]] = %[[L0]], %[[UI:.*]] = %[[U]], %[[MI:.*]] = %[[M0]], %{{.*}} = %{{.*}})
   // CHECK: %[[NEW:.*]] = tile.dot %{{.*}} acc(%[[UI]]
-  // CHECK: %{{.*}}, %[[M1:.*]], %[[L1:.*]], %{{.*}} = tile.online_softmax %{{.*}}, %[[MI]], %[[LI]] scale 2.500000e-01 fixed continued :
+  // CHECK: %{{.*}}, %[[M1:.*]], %[[L1:.*]], %{{.*}} = tile.online_softmax %{{.*}}, %[[MI]], %[[LI]] scale 2.500000e-01 folded fixed from_first_block continued :
   // CHECK-NOT: tile.scale_rows
   // CHECK: tile.yield %[[L1]], %[[NEW]], %[[M1]]
   %zero = arith.constant 0 : i64
@@ -69,7 +69,29 @@ tile.kernel @fixed(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref<?x8xf
     %keys = tile.load %k[%j, %zero] axes [0, 1] : memref<?x16xf16> -> tensor<32x16xf16>
     %values = tile.load %v[%j, %zero] axes [0, 1] : memref<?x8xf16> -> tensor<32x8xf16>
     %s = tile.dot %q, %keys transpose_b : tensor<64x16xf16>, tensor<32x16xf16> -> tensor<64x32xf32>
-    %p, %m1, %l1, %a = tile.online_softmax %s, %max, %sum scale 0.25 fixed : tensor<64x32xf32>, tensor<64xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %s, %max, %sum scale 0.25 folded fixed from_first_block : tensor<64x32xf32>, tensor<64xf32>
+    %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xf16>
+    %old = tile.scale_rows %acc, %a : tensor<64x8xf32>, tensor<64xf32>
+    %new = tile.dot %w, %values acc(%old : tensor<64x8xf32>) : tensor<64x32xf16>, tensor<32x8xf16> -> tensor<64x8xf32>
+    tile.yield %l1, %new, %m1 : tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>
+  }
+  tile.store %r#1, %o[%zero, %zero] axes [0, 1] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// A row's first key may lie in any block: each looks for rows without a reference.
+// CHECK-LABEL: tile.kernel @late
+// CHECK: tile.online_softmax %{{.*}} scale 2.500000e-01 folded fixed :
+// CHECK: tile.for_blocks
+// CHECK: tile.online_softmax %{{.*}} scale 2.500000e-01 folded fixed :
+tile.kernel @late(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref<?x8xf16>, %o: memref<?x8xf32>, %n: i64, %m: tensor<64xf32>, %l: tensor<64xf32>, %u: tensor<64x8xf32>)
+    attributes {schedule = #pipelined} {
+  %zero = arith.constant 0 : i64
+  %r:3 = tile.for_blocks %j = %zero to %n step 32 iter_args(%sum = %l, %acc = %u, %max = %m) -> (tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>) {
+    %keys = tile.load %k[%j, %zero] axes [0, 1] : memref<?x16xf16> -> tensor<32x16xf16>
+    %values = tile.load %v[%j, %zero] axes [0, 1] : memref<?x8xf16> -> tensor<32x8xf16>
+    %s = tile.dot %q, %keys transpose_b : tensor<64x16xf16>, tensor<32x16xf16> -> tensor<64x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %s, %max, %sum scale 0.25 folded fixed : tensor<64x32xf32>, tensor<64xf32>
     %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xf16>
     %old = tile.scale_rows %acc, %a : tensor<64x8xf32>, tensor<64xf32>
     %new = tile.dot %w, %values acc(%old : tensor<64x8xf32>) : tensor<64x32xf16>, tensor<32x8xf16> -> tensor<64x8xf32>

@@ -104,6 +104,74 @@ warp.kernel @stretch(%o: memref<?x64xf32>, %n: i64, %limit: i64, %from: i64) {
 !tile = tensor<64x64xf32, #warp.fragment>
 !pending = !warp.pending<tensor<64x64xf32, #warp.fragment>>
 
+// A window's limit, where the block's number is taken from a row's: of several numbers that are added up, the ranges must be known.
+// CHECK-LABEL: warp.kernel @window
+warp.kernel @window(%o: memref<?x64xf32>, %n: i64 {tile.dim = "N"}, %W: i32, %row: i64 {tile.dim = "M"}, %any: i64) {
+  %r = warp.ring "k" copies 1 consumers 1 : !warp.ring<64x64xbf16, stages 2>
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 240 {
+      %zero = arith.constant 0 : i64
+      %step = arith.constant 64 : i64
+      %hidden = arith.constant dense<0xFF800000> : !tile
+      %width = arith.extsi %W : i32 to i64
+      // row - j < width holds from row - width + 1 on.
+      // CHECK: %[[WIDTH:.*]] = arith.extsi %arg2 : i32 to i64
+      // CHECK: %[[LESS:.*]] = arith.addi %[[WIDTH]], %c-1_i64
+      // CHECK: %[[REST:.*]] = arith.subi %[[LESS]], %arg3
+      // CHECK: %[[FROM:.*]] = arith.subi %c0_i64, %[[REST]]
+      // CHECK: scf.for %{{.*}} = %c0_i64 to %[[START:.*]] step
+      // CHECK: scf.if
+      // CHECK: scf.for %{{.*}} = %[[START]] to %arg1 step
+      // CHECK-NOT: scf.if
+      // CHECK: tile.store
+      %t = scf.for %j = %zero to %n step %step iter_args(%s = %hidden) -> (!tile) : i64 {
+        %k = warp.wait %r[%j] copy %zero : !warp.ring<64x64xbf16, stages 2>
+        %p = warp.mma %k, %k transpose_b : !slot, !slot -> !pending
+        %a = warp.await %p : !pending
+        %back = arith.subi %row, %j : i64
+        %free = arith.cmpi slt, %back, %width : i64
+        %masked = scf.if %free -> (!tile) {
+          scf.yield %a : !tile
+        } else {
+          %m = arith.addf %a, %hidden : !tile
+          scf.yield %m : !tile
+        }
+        %next = arith.maximumf %s, %masked : !tile
+        scf.yield %next : !tile
+      }
+      tile.store %t, %o[%zero, %zero] axes [0, 1] : !tile, memref<?x64xf32>
+      // %any may be anything, so that its sum with a width is not looked at: one loop.
+      // CHECK: scf.for
+      // CHECK: scf.if
+      // CHECK-NOT: scf.for
+      // CHECK: tile.store
+      %u = scf.for %j = %zero to %n step %step iter_args(%s = %hidden) -> (!tile) : i64 {
+        %k = warp.wait %r[%j] copy %zero : !warp.ring<64x64xbf16, stages 2>
+        %p = warp.mma %k, %k transpose_b : !slot, !slot -> !pending
+        %a = warp.await %p : !pending
+        %back = arith.subi %any, %j : i64
+        %free = arith.cmpi slt, %back, %width : i64
+        %masked = scf.if %free -> (!tile) {
+          scf.yield %a : !tile
+        } else {
+          %m = arith.addf %a, %hidden : !tile
+          scf.yield %m : !tile
+        }
+        %next = arith.maximumf %s, %masked : !tile
+        scf.yield %next : !tile
+      }
+      tile.store %u, %o[%zero, %zero] axes [0, 1] : !tile, memref<?x64xf32>
+    }
+  }
+  warp.return
+}
+
+// -----
+
+!slot = !warp.slot<64x64xbf16>
+!tile = tensor<64x64xf32, #warp.fragment>
+!pending = !warp.pending<tensor<64x64xf32, #warp.fragment>>
+
 // Of two conditions, one of which is enough, the one that holds longer; of the lesser of two numbers, either. What is loop invariant is computed ahead.
 // CHECK-LABEL: warp.kernel @either
 warp.kernel @either(%o: memref<?x64xf32>, %n: i64, %limit: i64, %other: i64) {
