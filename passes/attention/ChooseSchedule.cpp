@@ -175,9 +175,9 @@ double expectedSpeed(ScheduleAttr schedule, const AttentionShape &shape, const T
 
 /// The best of those that fit; the smallest where none does.
 Fields choosePipelined(const Overrides &fixed, MLIRContext *context, const AttentionShape &shape, const Target &target) {
-  // With a running max, a third warpgroup has too few registers.
+  // With a running max, or a reference to be looked for in each block, a third warpgroup has too few registers.
   SmallVector<int64_t> consumers{2}, blocks{128, 112, 96, 80, 64, 48, 32, 16};
-  if (fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold) == SoftmaxForm::Fixed)
+  if (shape.seesPrefix && fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold) == SoftmaxForm::Fixed)
     consumers.append({3, 4});
   if (fixed.consumers)
     consumers = {*fixed.consumers};
@@ -350,13 +350,13 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
         return signalPassFailure();
       }
       Region &mask = op.getMask(); // (b, h, g, i, j)
-      bool growsWithRows = tegula::growsWithRows(mask.front().getTerminator()->getOperand(0), mask.getArgument(3), mask.getArgument(4));
-      auto schedule = chooseSchedule(&getContext(), {op.getHeadDim(), op.getValueDim(), bits, growsWithRows, canFixReference(op)}, record, fixedFields(!record),
-                                     [&](StringRef field) { return scheduleError(op, field); });
+      Value visible = mask.front().getTerminator()->getOperand(0), row = mask.getArgument(3), key = mask.getArgument(4);
+      AttentionShape shape{op.getHeadDim(), op.getValueDim(), bits, growsWithRows(visible, row, key), canFixReference(op), seesPrefix(visible, key)};
+      auto schedule = chooseSchedule(&getContext(), shape, record, fixedFields(!record), [&](StringRef field) { return scheduleError(op, field); });
       if (!schedule)
         return signalPassFailure();
       op.setScheduleAttr(schedule);
-      explain(schedule, {op.getHeadDim(), op.getValueDim(), bits, growsWithRows, canFixReference(op)}, record);
+      explain(schedule, shape, record);
       ++chosen;
     }
     bool isProgram = getOperation().getBody().getOps<AttentionOp>().empty() && !getOperation()->hasAttr("schedule");

@@ -12,6 +12,7 @@ struct AttentionShape {
   unsigned elementBits;      ///< of the operands: 16, 32 or 64
   bool growsWithRows = false; ///< later rows see more keys
   bool fixesReference = false; ///< the reference of weights may be fixed: see tegula-fix-reference
+  bool seesPrefix = false;     ///< what a row sees starts in the first block, if at all
 };
 
 /// Head dims as the matrix instructions see them: the next multiple of 16.
