@@ -585,7 +585,7 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure, AllTypesMatch<["scor
     The difference is taken before the product, so the largest score has weight exactly 1 however large it is. The state starts as (-inf, 0).
     With `threshold` t > 0, new_max = max where the max would grow by no more than t in units of log2, so that few blocks rescale: weights stay below 2^t, and
     output and lse are the same, as they depend on no particular reference.
-    With `folded`, weights[j] = exp2(fma(C, scores[j], -C r)) and rescale = exp2(C max - C r) with C = c log2(e): one multiply-add an element, exact enough while |C r| stays below 2^22, which
+    With `folded`, weights[j] = exp2(fma(C, scores[j], -C r)) and rescale = exp2(C max - C r) with C = c log2(e): one multiply-add an element, as good as a difference while |C r| is not too great, which
     `tile.redo` guards. With `fixed` too, new_max = max unless that is -inf, then the block's own max: blocks behind the first one in which a row sees a key need no max, and there is no
     rescale (it is 1). Weights may then leave the range of floats: `tile.redo` guards this as well. `from_first_block` says that no row sees its first key in a later block, and new_max
     is 0 instead of -inf; with `continued`, `max` is known to be finite, so that no block's max is computed.

@@ -14,6 +14,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
 
 namespace tegula {
 #define GEN_PASS_DEF_FIXREFERENCEPASS
@@ -31,8 +32,9 @@ constexpr double leastSum = 0x1p-60, greatestSum = 0x1p100;
 /// Sums up to here keep the accumulator finite for all values below 2^107; above, it is looked at.
 constexpr double ordinarySum = 0x1p20;
 
-/// A reference in units of log2 up to which a multiply-add with it is as good as a difference: half a unit in its last place changes no weight by more than 2^(1/8).
-constexpr double greatestReference = 0x1p22;
+/// A reference in units of log2 up to which a multiply-add with it is as good as a difference: a weight of 1 may be off by half a unit in the reference's last place, and rounds to 1 as an
+/// operand of this type.
+double greatestReference(FloatType operand) { return std::exp2(24.0 - llvm::APFloat::semanticsPrecision(operand.getFloatSemantics())); }
 
 /// Keys of a block in the program that computes rows again.
 constexpr int64_t fewKeys = 16;
@@ -237,7 +239,8 @@ private:
   /// Which rows stand under a running max: it is not too far from 0 for a multiply-add, or there is none, as they saw no key.
   Value checkReference(OpBuilder &b, FixableLoop &found) {
     Value max = found.loop.getResult(found.max);
-    double limit = greatestReference / (found.softmax.getScale().convertToDouble() * llvm::numbers::log2e);
+    auto product = cast<DotOp>(found.loop.getBody().front().getTerminator()->getOperand(found.acc).getDefiningOp());
+    double limit = greatestReference(cast<FloatType>(product.getLhs().getType().getElementType())) / (found.softmax.getScale().convertToDouble() * llvm::numbers::log2e);
     Value isNear = arith::AndIOp::create(b, max.getLoc(), compare(b, arith::CmpFPredicate::OLT, max, limit), compare(b, arith::CmpFPredicate::OGT, max, -limit));
     return arith::OrIOp::create(b, max.getLoc(), isNear, compare(b, arith::CmpFPredicate::OEQ, max, -std::numeric_limits<double>::infinity()));
   }

@@ -301,6 +301,8 @@ private:
       return true;
     }
     Operation *op = value.getDefiningOp();
+    if (emitted.contains(op))
+      return false; // of what lanes computed, not everything is here
     return isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) && addTo(sum, op->getOperand(0), sign) &&
            addTo(sum, op->getOperand(1), isa<arith::SubIOp>(op) ? -sign : sign);
   }

@@ -146,9 +146,9 @@ tile.kernel @scaled(%q: tensor<64x16xbf16>, %k: tensor<32x16xbf16>, %v: tensor<3
 // CHECK-LABEL: tile.kernel @grows
 // CHECK: %[[R:.*]]:3 = tile.for_blocks
 // CHECK: tile.online_softmax {{.*}} scale 2.500000e-01 threshold 8 folded :
-// CHECK: %[[HIGH:.*]] = arith.constant dense<0x4B317218> : tensor<64xf32>
+// CHECK: %[[HIGH:.*]] = arith.constant dense<22713.0469> : tensor<64xf32>
 // CHECK-NEXT: %[[BELOW:.*]] = arith.cmpf olt, %[[R]]#0, %[[HIGH]]
-// CHECK: %[[LOW:.*]] = arith.constant dense<0xCB317218> : tensor<64xf32>
+// CHECK: %[[LOW:.*]] = arith.constant dense<-22713.0469> : tensor<64xf32>
 // CHECK-NEXT: %[[ABOVE:.*]] = arith.cmpf ogt, %[[R]]#0, %[[LOW]]
 // CHECK: %[[NEAR:.*]] = arith.andi %[[BELOW]], %[[ABOVE]]
 // CHECK: %[[NONE:.*]] = arith.cmpf oeq, %[[R]]#0, %{{.*}}

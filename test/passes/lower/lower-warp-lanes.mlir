@@ -49,3 +49,31 @@ warp.kernel @lanes(%l: memref<?x64xi1, strided<[?, ?]>> {tile.name = "l", tile.d
   }
   warp.return
 }
+
+// What lanes computed is a column's value like any other, no sum to look into: a place within a document.
+// CHECK-LABEL: llvm.func @places
+// CHECK: arith.cmpi sge, %{{.*}} : vector<32xi{{32|64}}>
+warp.kernel @places(%l: memref<?x64xi1, strided<[?, ?]>> {tile.name = "l", tile.dims = ["M", 64], tile.role = "out"},
+                    %start: memref<?xi32, strided<[?]>> {tile.name = "start", tile.dims = ["M"], tile.role = "in"}, %M: i64 {tile.dim = "M"}) attributes {schedule = #direct} {
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 0 {
+      %zero = arith.constant 0 : i64
+      warp.for_tiles %t of %M {
+        %block = arith.remsi %t, %M : i64
+        %keep = tile.mask rows(%block) cols(%zero) {
+        ^bb0(%i: i64, %j: i64):
+          %a = tile.lookup %start[%i] : memref<?xi32, strided<[?]>>
+          %b = tile.lookup %start[%j] : memref<?xi32, strided<[?]>>
+          %wa = arith.extsi %a : i32 to i64
+          %wb = arith.extsi %b : i32 to i64
+          %li = arith.subi %i, %wa : i64
+          %lj = arith.subi %j, %wb : i64
+          %sees = arith.cmpi sge, %li, %lj : i64
+          tile.yield %sees : i1
+        } : tensor<64x64xi1, #warp.fragment>
+        tile.store %keep, %l[%block, %zero] axes [0, 1] : tensor<64x64xi1, #warp.fragment>, memref<?x64xi1, strided<[?, ?]>>
+      }
+    }
+  }
+  warp.return
+}
