@@ -43,6 +43,7 @@ void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   addProgramPasses(kernel, options);
   kernel.addPass(createExpandRandomPass());
+  kernel.addPass(createHoistUniformPass());
   // One form of the same scalar code, wherever it comes from.
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

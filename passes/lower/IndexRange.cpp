@@ -139,5 +139,7 @@ std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsig
     return hull({-(std::max(Wide(y->high), -Wide(y->low)) - 1), std::max(Wide(y->high), -Wide(y->low)) - 1});
   if (isa<arith::MinUIOp>(op) && y && y->low >= 0) // the other one may be anything
     return IndexRange{0, y->high};
+  if (isa<arith::MaxUIOp>(op))
+    return x && y && x->low >= 0 && y->low >= 0 ? std::optional(IndexRange{std::max(x->low, y->low), std::max(x->high, y->high)}) : std::nullopt;
   return x && y ? combine(op, *x, *y) : std::nullopt;
 }
