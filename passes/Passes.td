@@ -63,8 +63,8 @@ def FoldScalePass : Pass<"tegula-fold-scale", "::tegula::tile::KernelOp"> {
 def HoistUniformPass : Pass<"tegula-hoist-uniform", "::tegula::tile::KernelOp"> {
   let summary = "computes once what is the same for all elements of masks and maps";
   let description = [{
-    An op in the region of a `tile.mask`, `tile.map` or `tile.zero_unseen` whose operands come from outside moves ahead of it and of the block loops around it, if it is free of effects and cannot
-    trap, or a `tile.lookup` of an input. Runs before masks are bounded, so that these find values and not code.
+    Scalar code in a `tile.for_blocks` or in the region of a `tile.mask`, `tile.map` or `tile.zero_unseen` whose operands come from outside moves ahead of it and of the block loops around it, if it
+    is free of effects and cannot trap, or a `tile.lookup` of an input. Runs before masks are bounded, so that these find values and not code.
 
     Example: `tile.map { %c = tile.lookup %slope[%h] ... }` in a loop becomes one lookup before the loop.
   }];

@@ -1,7 +1,7 @@
 // tegula-hoist-uniform: what is one value for all elements is computed once, ahead of the loop.
 //
-// In: masks and maps, the scalar code of an element. Out: the same, with ops that read neither an index nor an element ahead of them and of the loops around them. The one idea: a
-// table of heads, as of slopes, costs a load a tile and not one a block.
+// In: block loops, and masks and maps, the scalar code of an element. Out: the same, with scalar ops that read neither an index nor an element ahead of them and of the loops around
+// them. The one idea: a table of heads, as of slopes, costs a load a tile and not one a block.
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,7 +20,7 @@ namespace {
 struct HoistUniformPass : tegula::impl::HoistUniformPassBase<HoistUniformPass> {
   void runOnOperation() override {
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<MaskOp, MapOp, ZeroUnseenOp>(op))
+      if (isa<ForBlocksOp, MaskOp, MapOp, ZeroUnseenOp>(op))
         for (Region &region : op->getRegions())
           for (Operation &inner : llvm::make_early_inc_range(region.getOps()))
             if (isUniform(inner, region)) {
@@ -33,7 +33,7 @@ struct HoistUniformPass : tegula::impl::HoistUniformPassBase<HoistUniformPass> {
 private:
   /// Scalar code of values from outside; a lookup is clamped, so that it may run where no element needs it.
   bool isUniform(Operation &op, Region &region) {
-    if (op.getNumRegions() != 0 || op.hasTrait<OpTrait::IsTerminator>() || op.hasTrait<OpTrait::ConstantLike>())
+    if (op.getNumRegions() != 0 || op.hasTrait<OpTrait::IsTerminator>() || llvm::any_of(op.getResultTypes(), [](Type type) { return !type.isIntOrIndexOrFloat(); }))
       return false;
     if (auto lookup = dyn_cast<LookupOp>(op); lookup ? !isInput(lookup.getTable()) : !isMemoryEffectFree(&op) || !isSpeculatable(&op))
       return false;

@@ -9,7 +9,7 @@ tile.kernel @slopes(%slope: memref<?xf32> {tile.name = "slope", tile.role = "in"
   %u0 = arith.constant dense<0.0> : tensor<64x32xf32>
   // CHECK: %[[ONCE:.*]] = tile.lookup %[[SLOPE]][%{{.*}}]
   // CHECK-NEXT: %[[D:.*]] = arith.subi %{{.*}}, %{{.*}} : i64
-  // CHECK-NEXT: tile.for_blocks %[[J:.*]] = 
+  // CHECK-NEXT: tile.for_blocks %[[J:[^ ]+]] = 
   %r = tile.for_blocks %n = %zero to %N step 32 iter_args(%u = %u0) -> (tensor<64x32xf32>) {
     // A function of the block's number goes ahead of the map.
     // CHECK-NEXT: %[[TWICE:.*]] = arith.addi %[[J]], %[[J]]
