@@ -199,10 +199,55 @@ struct Compiler::Run {
     }
   }
 
-  bool advance(Stage next) {
+  PipelineOptions options() const {
     PipelineOptions options;
     options.target = request.target;
     options.schedule = schedule;
+    return options;
+  }
+
+  /// Of the module at stage `attention`.
+  MaskFacts describe() {
+    OwningOpRef<ModuleOp> copy = module->clone();
+    PassManager pm(&context);
+    pm.addNestedPass<tile::KernelOp>(createRaiseMasksPass());
+    return succeeded(pm.run(*copy)) ? describeMasks(*copy) : MaskFacts();
+  }
+
+  /// From source to the program that counts.
+  std::optional<VisitsProgram> goVisits() {
+    schedule = request.schedule;
+    if (!knownTarget() || !read() || !advanceTo(Stage::Attention))
+      return std::nullopt;
+    VisitsProgram program;
+    program.mask = describe();
+    PassManager bounded(&context), lowered(&context);
+    buildVisitsPipeline(bounded, options());
+    if (!run(bounded, Stage::Tile))
+      return std::nullopt;
+    auto kernel = *module->getOps<tile::KernelOp>().begin();
+    auto facts = kernel->getAttrOfType<DictionaryAttr>("visits");
+    program.rows = facts.getAs<IntegerAttr>("rows").getInt();
+    program.keys = facts.getAs<IntegerAttr>("keys").getInt();
+    for (BlockArgument argument : kernel.getArguments())
+      if (kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.role") == StringAttr::get(&context, "in") && !argument.use_empty())
+        program.tables.push_back(kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name").str());
+    buildCpuPipeline(lowered);
+    if (!run(lowered, Stage::Cpu))
+      return std::nullopt;
+    program.kernel = makeCpuKernel();
+    return program.kernel ? std::optional<VisitsProgram>(std::move(program)) : std::nullopt;
+  }
+
+  std::unique_ptr<CpuKernel> makeCpuKernel() {
+    rt::Result<std::unique_ptr<CpuKernel>> kernel = CpuKernel::create(*module, request.optimize);
+    if (kernel.ok())
+      return std::move(*kernel);
+    fail(CompileStatus::Internal, "internal: stage cpu: " + kernel.status().message());
+    return nullptr;
+  }
+
+  bool advance(Stage next) {
     PassManager pm(&context);
     switch (next) {
     case Stage::Source:
@@ -210,19 +255,19 @@ struct Compiler::Run {
     case Stage::Attention:
       return emitAttention();
     case Stage::Tile:
-      buildTilePipeline(pm, options);
+      buildTilePipeline(pm, options());
       return run(pm, next);
     case Stage::Warp:
-      buildWarpPipeline(pm, options);
+      buildWarpPipeline(pm, options());
       return run(pm, next);
     case Stage::Nvvm:
-      buildNvvmPipeline(pm, options);
+      buildNvvmPipeline(pm, options());
       return run(pm, next);
     case Stage::Cpu:
       buildCpuPipeline(pm);
       return run(pm, next);
     case Stage::Kernel:
-      buildKernelPipeline(pm, options);
+      buildKernelPipeline(pm, options());
       return run(pm, next) && printKernels();
     case Stage::Ptx:
       return emitCode();
@@ -471,11 +516,11 @@ std::unique_ptr<CpuKernel> Compiler::compileForCpu(const CompileRequest &request
   Run run(*context, request, result);
   if (!run.go(Stage::Cpu))
     return nullptr;
-  rt::Result<std::unique_ptr<CpuKernel>> kernel = CpuKernel::create(*run.module, request.optimize);
-  if (kernel.ok())
-    return std::move(*kernel);
-  run.fail(CompileStatus::Internal, "internal: stage cpu: " + kernel.status().message());
-  return nullptr;
+  return run.makeCpuKernel();
+}
+
+std::optional<VisitsProgram> Compiler::compileVisits(const CompileRequest &request, CompileResult &result) {
+  return Run(*context, request, result).goVisits();
 }
 
 std::unique_ptr<lang::Item> Compiler::analyze(const CompileRequest &request, CompileResult &result) {

@@ -6,6 +6,7 @@
 
 #include "codegen/CpuKernel.h"
 #include "codegen/Ptxas.h"
+#include "codegen/Visits.h"
 #include "lang/Sema.h"
 #include "passes/Stages.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -74,6 +75,9 @@ public:
 
   /// Takes the request's text to a kernel of this host; null where `result` says why.
   std::unique_ptr<CpuKernel> compileForCpu(const CompileRequest &request, CompileResult &result);
+
+  /// The program that counts the blocks which the request's kernel visits; nothing where `result` says why.
+  std::optional<VisitsProgram> compileVisits(const CompileRequest &request, CompileResult &result);
 
   /// The resolved item of a request that starts from source, with its warnings; null where `result` says why.
   std::unique_ptr<lang::Item> analyze(const CompileRequest &request, CompileResult &result);

@@ -12,12 +12,8 @@
 namespace tegula {
 
 static constexpr MatrixShape hopperShapes[] = {
-    {MatrixUnit::WarpMma, 16, 8, 16, 0, 16},
-    {MatrixUnit::WarpMma, 16, 8, 8, 0, 32},
-    {MatrixUnit::WarpMma, 16, 8, 32, 0, 8},
-    {MatrixUnit::WarpgroupMma, 64, 256, 16, 8, 16},
-    {MatrixUnit::WarpgroupMma, 64, 256, 8, 8, 32},
-    {MatrixUnit::WarpgroupMma, 64, 256, 32, 8, 8},
+    {MatrixUnit::WarpMma, 16, 8, 16, 0, 16},        {MatrixUnit::WarpMma, 16, 8, 8, 0, 32},        {MatrixUnit::WarpMma, 16, 8, 32, 0, 8},
+    {MatrixUnit::WarpgroupMma, 64, 256, 16, 8, 16}, {MatrixUnit::WarpgroupMma, 64, 256, 8, 8, 32}, {MatrixUnit::WarpgroupMma, 64, 256, 32, 8, 8},
 };
 
 static const Target targets[] = {
@@ -36,7 +32,11 @@ static const Target targets[] = {
      .hasTma = true,
      .hasWarpgroupMma = true,
      .hasSetMaxRegisters = true,
-     .matrixShapes = hopperShapes},
+     .matrixShapes = hopperShapes,
+     .device = "H200",
+     .halfFlops = 989.4e12,
+     .singleFlops = 66.9e12,
+     .memoryBandwidth = 4.8e12},
 };
 
 llvm::ArrayRef<llvm::StringRef> targetNames() {
@@ -53,8 +53,7 @@ const Target *lookupTarget(llvm::StringRef name, std::string &message) {
   for (const Target &target : targets)
     if (target.name == name)
       return &target;
-  message = "expected a known architecture (" +
-            llvm::join(targetNames(), ", ") + "), but got '" + name.str() + "'";
+  message = "expected a known architecture (" + llvm::join(targetNames(), ", ") + "), but got '" + name.str() + "'";
   return nullptr;
 }
 

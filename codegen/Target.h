@@ -36,15 +36,15 @@ struct MatrixShape {
 struct Target {
   llvm::StringRef name;       ///< as given to LLVM and ptxas, `sm_90a`
   unsigned computeCapability; ///< 90
-  unsigned ptxVersion; ///< lowest PTX version that knows the architecture, 80
-                       ///< for 8.0
-  unsigned multiprocessors; ///< of the largest part sold
-  unsigned sharedPerBlock;  ///< with the opt-in of the launch
+  unsigned ptxVersion;        ///< lowest PTX version that knows the architecture, 80
+                              ///< for 8.0
+  unsigned multiprocessors;   ///< of the largest part sold
+  unsigned sharedPerBlock;    ///< with the opt-in of the launch
   unsigned sharedPerSm;
   unsigned registersPerSm;
   unsigned registersPerThread; ///< most that an instruction can name
-  unsigned registerGranule; ///< `setmaxnreg` and the register allocation work
-                            ///< in steps of it
+  unsigned registerGranule;    ///< `setmaxnreg` and the register allocation work
+                               ///< in steps of it
   unsigned threadsPerBlock;
   unsigned threadsPerSm;
   unsigned namedBarriers;
@@ -52,6 +52,11 @@ struct Target {
   bool hasWarpgroupMma;
   bool hasSetMaxRegisters;
   llvm::ArrayRef<MatrixShape> matrixShapes;
+  llvm::StringRef device; ///< the part with the fastest memory, whose rates
+                          ///< these are, a second
+  double halfFlops;       ///< dense matrix products of 16-bit operands
+  double singleFlops;     ///< f32 outside of the matrix units
+  double memoryBandwidth;
 };
 
 /// The record called `name`, or null; then `message` says which names are

@@ -28,14 +28,6 @@ std::string tegula::lang::typeName(Type type) {
 // Rules of the language, spelled out
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// A division whose divisor may be 0: floored, and 0 where the divisor is.
-struct GuardedDivision {
-  Value dividend, divisor;
-  StringRef sign;
-};
-} // namespace
-
 /// The divisor of `divisor == 0 ? 1 : divisor`, or the value itself.
 static Value unguarded(Value safe) {
   auto select = safe.getDefiningOp<arith::SelectOp>();
@@ -48,7 +40,7 @@ static Value unguarded(Value safe) {
   return isGuard ? select.getFalseValue() : safe;
 }
 
-static std::optional<GuardedDivision> matchDivision(Operation *op) {
+std::optional<GuardedDivision> tegula::lang::matchDivision(Operation *op) {
   // y == 0 ? 0 : x / (y == 0 ? 1 : y)
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
     Operation *quotient = select.getFalseValue().getDefiningOp();

@@ -101,6 +101,15 @@ mlir::Operation *elementOwner(mlir::Operation *op);
 /// Whether an op is written where its result is read, not in a `let`.
 bool isInline(mlir::Operation &op);
 
+/// A division whose divisor may be 0: floored, and 0 where the divisor is.
+struct GuardedDivision {
+  mlir::Value dividend, divisor;
+  mlir::StringRef sign; ///< "/", "%" or "ceildiv"
+};
+
+/// The division that ends in `op`, spelled out with its guard or without one.
+std::optional<GuardedDivision> matchDivision(mlir::Operation *op);
+
 /// Whether an op only guards divisions by what may be 0, which the language
 /// does by itself.
 bool isSpelledOut(mlir::Operation &op);

@@ -140,6 +140,20 @@ def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {
                     Statistic<"merged", "limits-merged", "masks whose limits were merged">];
 }
 
+def CountVisitsPass : Pass<"tegula-count-visits", "::mlir::ModuleOp"> {
+  let summary = "turns a tile program into one that says which blocks of keys it visits";
+  let description = [{
+    What `tegula explain` counts. Grid, loops and scalar tests stay as tegula-bound-masks left them; tiles, and what the program writes, are dropped. Each block that is visited adds one to
+    `visits.counts` ([0]: its scores go through the element mask, [1]: they do not) and leaves 1 or 2 in `visits.classes[program, block]`, where that has room; `visits.grid` gets the extents of the
+    grid. A program is counted whole, not by warpgroup, and programs that only compute rows again are left out. Fails where control flow depends on what tiles hold.
+
+    Example: `tile.for_blocks %n = %lo to %hi ... { loads, products, scf.if %full ... }` becomes
+    `tile.for_blocks %n = %lo to %hi ... { %k = arith.select %full, %c1, %c0  tile.atomic_add %one, %counts[%k] ... }`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
+  let statistics = [Statistic<"counted", "loops-counted", "loops over blocks of keys">];
+}
+
 //===-- schedule (on tile programs) ---------------------------------------------------------------===//
 
 def RotateLoopPass : Pass<"tegula-rotate-loop", "::tegula::tile::KernelOp"> {

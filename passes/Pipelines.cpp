@@ -38,7 +38,8 @@ void tegula::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &optio
   addProgramPasses(pm.nest<tile::KernelOp>(), options);
 }
 
-void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options) {
+/// The tile program with loops over the blocks that its masks leave.
+static void addBoundedPasses(OpPassManager &pm, const PipelineOptions &options) {
   verifyStage(pm, "attention");
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   addProgramPasses(kernel, options);
@@ -48,13 +49,24 @@ void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createFixReferencePass());
+  pm.addNestedPass<tile::KernelOp>(createBoundMasksPass());
+}
+
+void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options) {
+  addBoundedPasses(pm, options);
   OpPassManager &blocks = pm.nest<tile::KernelOp>();
-  blocks.addPass(createBoundMasksPass());
   blocks.addPass(createRotateLoopPass());
   blocks.addPass(createExpandSoftmaxPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   verifyStage(pm, "tile");
+}
+
+void tegula::buildVisitsPipeline(OpPassManager &pm, const PipelineOptions &options) {
+  addBoundedPasses(pm, options);
+  pm.addPass(createCountVisitsPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
 }
 
 void tegula::buildWarpPipeline(OpPassManager &pm, const PipelineOptions &options) {

@@ -16,6 +16,8 @@ struct PipelineOptions {
 
 /// attention -> tile: choose the schedule, write the tile program, recognise and rotate its loop, expand the softmax.
 void buildTilePipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+/// attention -> a tile program that says which blocks of keys the one of `buildTilePipeline` visits, for the CPU; see tegula-count-visits.
+void buildVisitsPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 /// attention -> kernel: as far as the tile program that a person would write; what the stage `kernel` prints.
 void buildKernelPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 /// tile -> warp: fragments, roles, rings, turns.

@@ -1,6 +1,6 @@
 // tegula-allocate-shared: offsets of rings and barriers in shared memory.
 //
-// In: warp.ring and warp.queue ops. Out: `offset` and `barriers` on each, `shared_bytes` on the kernel. The one idea: a bump allocator, since rings live as long as the kernel.
+// In: warp.ring and warp.queue ops. Out: `offset` and `barriers` on each, `shared_bytes` and the list `shared` of what they are for on the kernel. The one idea: a bump allocator, since rings live as long as the kernel.
 #include "codegen/Target.h"
 #include "passes/Passes.h"
 #include "passes/lower/BlockedScratch.h"
@@ -28,22 +28,31 @@ struct AllocateSharedPass : tegula::impl::AllocateSharedPassBase<AllocateSharedP
     Builder b(&getContext());
     auto rings = llvm::to_vector(getOperation().getBody().front().getOps<warp::RingOp>());
     int64_t next = 0;
+    SmallVector<Attribute> buffers;
+    auto take = [&](StringRef name, int64_t count, int64_t size) {
+      if (size != 0)
+        buffers.push_back(b.getDictionaryAttr({b.getNamedAttr("buffer", b.getStringAttr(name)), b.getNamedAttr("slots", b.getI64IntegerAttr(count)),
+                                               b.getNamedAttr("bytes", b.getI64IntegerAttr(size))}));
+      next += size;
+    };
     for (warp::RingOp ring : rings) {
       ring.setOffsetAttr(b.getI64IntegerAttr(next));
-      next += tileBytes(ring);
+      take(ring.getName(), slots(ring), tileBytes(ring));
     }
+    int64_t first = next, barriers = 0;
     for (warp::RingOp ring : rings) {
-      ring.setBarriersAttr(b.getI64IntegerAttr(next));
-      next += 2 * 8 * slots(ring);
+      ring.setBarriersAttr(b.getI64IntegerAttr(first + 8 * barriers));
+      barriers += 2 * slots(ring);
     }
+    take("barriers", barriers, 8 * barriers);
     for (warp::QueueOp queue : getOperation().getBody().front().getOps<warp::QueueOp>()) {
       queue.setOffsetAttr(b.getI64IntegerAttr(next));
-      next += queueBytes;
+      take("tile numbers", 1, queueBytes);
     }
-    int64_t scratch = allocateScratch(getOperation());
-    next += scratch;
-    // The base of dynamic shared memory is rounded up to the swizzle's 1024 bytes in the kernel.
-    int64_t total = next == 0 ? 0 : next + alignment;
+    take("scratch", 1, allocateScratch(getOperation()));
+    if (next != 0) // the base of dynamic shared memory is rounded up to the swizzle's 1024 bytes in the kernel
+      take("alignment", 1, alignment);
+    int64_t total = next;
     if (total > record->sharedPerBlock) {
       InFlightDiagnostic error = getOperation().emitError("needs ") << total << " bytes of shared memory, but " << record->name << " has "
                                                                     << record->sharedPerBlock << " a block";
@@ -52,6 +61,7 @@ struct AllocateSharedPass : tegula::impl::AllocateSharedPassBase<AllocateSharedP
       return signalPassFailure();
     }
     getOperation()->setAttr("shared_bytes", b.getI64IntegerAttr(total));
+    getOperation()->setAttr("shared", b.getArrayAttr(buffers));
     bytes += total;
   }
 

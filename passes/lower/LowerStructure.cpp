@@ -349,6 +349,8 @@ private:
                    named(b, "grid", b.getDictionaryAttr({named(b, "tiles", gridRule()), named(b, "persistent", b.getBoolAttr(isPipelined()))})),
                    named(b, "threads", state.threads), named(b, "shared_bytes", sharedBytes()), named(b, "ctas_per_sm", 1),
                    named(b, "schedule", scheduleFacts()), named(b, "conditions", b.getArrayAttr(needs))});
+    if (Attribute shared = kernel->getAttr("shared"))
+      facts->push_back(named(b, "shared", shared));
     state.function->setAttr(manifestAttr, b.getDictionaryAttr(*facts));
     return success();
   }

@@ -31,6 +31,7 @@ int main(int argc, char **argv) {
   tegula::registerTegulaMathPasses();
   pipeline("tegula-to-tile", "attention to tile", [](OpPassManager &pm) { tegula::buildTilePipeline(pm, {}); });
   pipeline("tegula-to-cpu-tile", "attention to tile, for the CPU", [](OpPassManager &pm) { tegula::buildTilePipeline(pm, {"cpu", {}}); });
+  pipeline("tegula-to-visits", "attention to a program that counts blocks of keys", [](OpPassManager &pm) { tegula::buildVisitsPipeline(pm, {}); });
   pipeline("tegula-to-warp", "tile to warp", [](OpPassManager &pm) { tegula::buildWarpPipeline(pm, {}); });
   pipeline("tegula-to-nvvm", "warp to nvvm", [](OpPassManager &pm) { tegula::buildNvvmPipeline(pm, {}); });
   pipeline("tegula-to-cpu", "tile to cpu", [](OpPassManager &pm) { tegula::buildCpuPipeline(pm); });

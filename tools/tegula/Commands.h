@@ -15,6 +15,9 @@ llvm::Error runCompile(const CompileOptions &options);
 /// `tegula run`.
 llvm::Error runRun(const RunOptions &options);
 
+/// `tegula explain`.
+llvm::Error runExplain(const ExplainOptions &options);
+
 /// `tegula bench`.
 llvm::Error runBench(const BenchOptions &options);
 

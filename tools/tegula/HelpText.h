@@ -29,6 +29,10 @@ FIRST STEPS:
     tegula compile causal.tg --emit=tile
     tegula compile causal.tg --emit=ptx -o causal.ptx
 
+  See what its mask saves, and what the kernel holds and moves:
+
+    tegula explain causal.tg --html causal.html
+
   `tegula COMMAND --help` lists a command's options and more examples.
 
 EXIT CODES:
@@ -90,6 +94,25 @@ NOTES:
   inputs' type (f32 softmax) plus one rounding of the output. Large problems are
   checked on a spread of rows; the report says on how many. TFLOP/s count the
   pairs of query and key that the mask leaves.
+)";
+
+inline constexpr char explainSummary[] =
+    "Say what a mask skips, what was proved, and what a kernel holds and moves";
+
+inline constexpr char explainExamples[] = R"(
+EXAMPLES:
+
+  tegula explain causal.tg
+  tegula explain variants.tg --item window --arg W=1024 --size B=4,H=16,G=16,M=8192,N=8192
+  tegula explain variants.tg --item docs --arg doc=@doc.npy --html docs.html
+  tegula explain causal.tg --size B=1,H=8,G=2,M=300,N=300 --json
+
+NOTES:
+
+  "Proved" is what the compiled kernel's own loops do, counted over the whole
+  grid with the tables that it reads; "needed" is brute force over all elements,
+  for sequences up to 16384. A kernel that skips what is needed is an error (70).
+  Lengths without --size: one batch entry, one head, 4096 queries and keys.
 )";
 
 inline constexpr char benchSummary[] =

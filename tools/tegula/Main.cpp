@@ -17,6 +17,8 @@ int main(int argc, char **argv) {
     return reportError(commandLine.takeError());
   if (commandLine->compile)
     return reportError(runCompile(*commandLine->compile));
+  if (commandLine->explain)
+    return reportError(runExplain(*commandLine->explain));
   if (commandLine->bench)
     return reportError(runBench(*commandLine->bench));
   return reportError(runRun(*commandLine->run));

@@ -62,21 +62,45 @@ struct CompileFlags : CommonFlags {
   cl::opt<std::string> output;
 };
 
-struct RunFlags : CommonFlags {
-  explicit RunFlags(cl::SubCommand &command)
-      : CommonFlags(command),
-        size("size", cl::desc("Lengths: B=1,H=8,G=2,M=300,N=300"),
+/// What fixes the numbers of a problem.
+struct ProblemFlags {
+  explicit ProblemFlags(cl::SubCommand &command)
+      : size("size", cl::desc("Lengths: B=1,H=8,G=2,M=300,N=300"),
              cl::value_desc("DIM=LENGTH,..."), cl::CommaSeparated,
              cl::sub(command), cl::cat(optionCategory)),
-        layout("layout",
-               cl::desc("How q, k, v, o lie in memory: bhsd (default) or bshd"),
-               cl::value_desc("LAYOUT"), cl::init("bhsd"), cl::sub(command),
-               cl::cat(optionCategory)),
         arguments("arg",
                   cl::desc("A scalar's value, one value for all of a tensor, "
                            "or a tensor from a file"),
                   cl::value_desc("NAME=VALUE|NAME=@file.npy"), cl::sub(command),
                   cl::cat(optionCategory)),
+        seed("seed", cl::desc("Seed of tensors that --arg does not give"),
+             cl::value_desc("K"), cl::sub(command), cl::cat(optionCategory)) {}
+
+  template <typename Options> llvm::Error read(Options &options) const {
+    if (llvm::Error error = readSizes(size, options.sizes))
+      return error;
+    if (llvm::Error error = addPairs("--arg", arguments, options.arguments))
+      return error;
+    if (seed.getNumOccurrences() &&
+        StringRef(seed).getAsInteger(0, options.seed))
+      return usageError(
+          "expected an integer of 0 or more for --seed, but got '" + seed +
+          "'");
+    return llvm::Error::success();
+  }
+
+  cl::list<std::string> size, arguments;
+  cl::opt<std::string>
+      seed; // read here, as the library prints its own complaints
+};
+
+struct RunFlags : CommonFlags, ProblemFlags {
+  explicit RunFlags(cl::SubCommand &command)
+      : CommonFlags(command), ProblemFlags(command),
+        layout("layout",
+               cl::desc("How q, k, v, o lie in memory: bhsd (default) or bshd"),
+               cl::value_desc("LAYOUT"), cl::init("bhsd"), cl::sub(command),
+               cl::cat(optionCategory)),
         outputs("out", cl::desc("Write an output to a file"),
                 cl::value_desc("NAME=@file.npy"), cl::sub(command),
                 cl::cat(optionCategory)),
@@ -92,8 +116,6 @@ struct RunFlags : CommonFlags {
              cl::sub(command), cl::cat(optionCategory)),
         grad("grad", cl::desc("Gradients (not supported yet)"),
              cl::sub(command), cl::cat(optionCategory)),
-        seed("seed", cl::desc("Seed of tensors that --arg does not give"),
-             cl::value_desc("K"), cl::sub(command), cl::cat(optionCategory)),
         logitOffset(
             "logit-offset",
             cl::desc("Add X to every score: `o` stays, `lse` moves by X"),
@@ -109,13 +131,29 @@ struct RunFlags : CommonFlags {
 
   llvm::Expected<RunOptions> read() const;
 
-  cl::list<std::string> size;
   cl::opt<std::string> layout;
-  cl::list<std::string> arguments, outputs;
+  cl::list<std::string> outputs;
   cl::opt<std::string> target;
   cl::opt<bool> check, json, grad;
-  // Numbers are read here, as the library prints its own complaints.
-  cl::opt<std::string> seed, logitOffset, replace, runs;
+  cl::opt<std::string> logitOffset, replace, runs;
+};
+
+struct ExplainFlags : CommonFlags, ProblemFlags {
+  explicit ExplainFlags(cl::SubCommand &command)
+      : CommonFlags(command), ProblemFlags(command),
+        json("json", cl::desc("Print one JSON object"), cl::sub(command),
+             cl::cat(optionCategory)),
+        html("html", cl::desc("Write a page with the picture and the text"),
+             cl::value_desc("PATH"), cl::sub(command), cl::cat(optionCategory)),
+        svg("svg",
+            cl::desc("Write the picture: the map of tiles, the pipeline"),
+            cl::value_desc("PATH"), cl::sub(command), cl::cat(optionCategory)) {
+  }
+
+  llvm::Expected<ExplainOptions> read() const;
+
+  cl::opt<bool> json;
+  cl::opt<std::string> html, svg;
 };
 
 } // namespace
@@ -176,14 +214,12 @@ llvm::Expected<RunOptions> RunFlags::read() const {
     return error;
   if (grad)
     return usageError("--grad is not supported yet: there is no backward pass");
-  if (llvm::Error error = readSizes(size, options.sizes))
+  if (llvm::Error error = ProblemFlags::read(options))
     return error;
   if (layout != "bhsd" && layout != "bshd")
     return usageError("expected --layout bhsd or bshd, but got '" + layout +
                       "'");
   options.layout = layout == "bhsd" ? Layout::bhsd : Layout::bshd;
-  if (llvm::Error error = addPairs("--arg", arguments, options.arguments))
-    return error;
   if (llvm::Error error = addPairs("--out", outputs, options.outputs))
     return error;
   for (auto &[name, path] : options.outputs) {
@@ -222,9 +258,6 @@ llvm::Expected<RunOptions> RunFlags::read() const {
   }
   options.check = check;
   options.json = json;
-  if (seed.getNumOccurrences() && StringRef(seed).getAsInteger(0, options.seed))
-    return usageError("expected an integer of 0 or more for --seed, but got '" +
-                      seed + "'");
   if (runs.getNumOccurrences() &&
       (StringRef(runs).getAsInteger(10, options.runs) || options.runs < 1))
     return usageError("expected a count of 1 or more for --runs, but got '" +
@@ -232,19 +265,31 @@ llvm::Expected<RunOptions> RunFlags::read() const {
   return options;
 }
 
+llvm::Expected<ExplainOptions> ExplainFlags::read() const {
+  ExplainOptions options;
+  if (llvm::Error error = CommonFlags::read(options))
+    return error;
+  if (llvm::Error error = ProblemFlags::read(options))
+    return error;
+  if (json + !html.empty() + !svg.empty() > 1)
+    return usageError("expected one of --json, --html and --svg");
+  options.json = json;
+  options.html = html;
+  options.svg = svg;
+  return options;
+}
+
 //===----------------------------------------------------------------------===//
 // Parsing
 //===----------------------------------------------------------------------===//
 
-static constexpr StringRef commands[] = {"compile", "run", "bench"};
+static constexpr StringRef commands[] = {"compile", "run", "explain", "bench"};
 
-/// "there are 'compile', 'run' and 'bench'".
-static constexpr char thereAre[] = "there are 'compile', 'run' and 'bench'";
+static constexpr char thereAre[] =
+    "there are 'compile', 'run', 'explain' and 'bench'";
 
 /// Commands that --help shows and that are refused.
 static constexpr std::pair<StringRef, StringRef> laterCommands[] = {
-    {"explain",
-     "Say what a mask skips and what was proved (not available yet)"},
     {"tune", "Search for a faster schedule (not available yet)"},
 };
 
@@ -308,19 +353,23 @@ llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
   // The library keeps pointers to these until the process ends.
   auto &compileCommand = *new cl::SubCommand("compile", help::compileSummary);
   auto &runCommand = *new cl::SubCommand("run", help::runSummary);
+  auto &explainCommand = *new cl::SubCommand("explain", help::explainSummary);
   auto &benchCommand = *new cl::SubCommand("bench", help::benchSummary);
   std::vector<cl::SubCommand *> later;
   for (const auto &[name, text] : laterCommands)
     later.push_back(new cl::SubCommand(name, text));
   auto &compileFlags = *new CompileFlags(compileCommand);
   auto &runFlags = *new RunFlags(runCommand);
+  auto &explainFlags = *new ExplainFlags(explainCommand);
   auto &benchFlags = *new BenchFlags(benchCommand);
-  new cl::extrahelp(command == "compile" ? help::compileExamples
-                    : command == "run"   ? help::runExamples
-                    : command == "bench" ? help::benchExamples
-                                         : help::overview);
+  new cl::extrahelp(command == "compile"   ? help::compileExamples
+                    : command == "run"     ? help::runExamples
+                    : command == "explain" ? help::explainExamples
+                    : command == "bench"   ? help::benchExamples
+                                           : help::overview);
   cl::HideUnrelatedOptions(optionCategory, compileCommand);
   cl::HideUnrelatedOptions(optionCategory, runCommand);
+  cl::HideUnrelatedOptions(optionCategory, explainCommand);
   cl::HideUnrelatedOptions(optionCategory, benchCommand);
   cl::HideUnrelatedOptions(optionCategory);
   cl::SetVersionPrinter([](llvm::raw_ostream &os) {
@@ -350,6 +399,13 @@ llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
     result.run = std::move(*options);
     return result;
   }
+  if (explainCommand) {
+    auto options = explainFlags.read();
+    if (!options)
+      return options.takeError();
+    result.explain = std::move(*options);
+    return result;
+  }
   if (benchCommand) {
     auto options = benchFlags.read();
     if (!options)
@@ -365,5 +421,5 @@ llvm::Expected<CommandLine> tegula::tool::parseCommandLine(int argc,
       return usageError("'" + subcommand->getName() +
                         "' is not available yet; " + thereAre);
   return usageError(
-      "expected a command: compile, run or bench; see tegula --help");
+      "expected a command: compile, run, explain or bench; see tegula --help");
 }

@@ -52,6 +52,14 @@ struct RunOptions : CommonOptions {
   int runs = 0;
 };
 
+struct ExplainOptions : CommonOptions {
+  std::vector<std::pair<std::string, int64_t>> sizes;
+  Pairs arguments; ///< VALUE may be "@file.npy"
+  uint64_t seed = 0;
+  bool json = false;
+  std::string html, svg; ///< the file to write instead of text
+};
+
 struct BenchOptions {
   /// The user's files, with what `tegula run` takes; else grids are timed.
   std::vector<std::string> files;
@@ -81,6 +89,7 @@ struct BenchOptions {
 struct CommandLine {
   std::optional<CompileOptions> compile;
   std::optional<RunOptions> run;
+  std::optional<ExplainOptions> explain;
   std::optional<BenchOptions> bench;
 };
 

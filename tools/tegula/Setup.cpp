@@ -192,6 +192,10 @@ llvm::Error Setup::bindDims() {
         value && StringRef(*value).starts_with("@"))
       if (llvm::Error error = bindFromFile(tensor, value->substr(1)))
         return error;
+  for (const auto &[name, value] : request.defaults)
+    if (int dim = item.findDim(name); dim >= 0 && problem.dims[dim] < 0)
+      if (llvm::Error error = bind(dim, value, "default"))
+        return error;
   std::vector<std::string> missing, example;
   for (auto [number, dim] : llvm::enumerate(item.dims))
     if (problem.dims[number] < 0) {
@@ -376,6 +380,21 @@ llvm::Error Setup::makeTensor(unsigned number) {
                        "; expected 0 to 2^29");
     shape.push_back(length);
   }
+  if (request.tensors && !request.tensors->count(declaration.name)) {
+    auto stand =
+        Tensor::createStrided(elementTypeOf(declaration.elem), shape,
+                              llvm::SmallVector<int64_t>(shape.size(), 0));
+    if (!stand)
+      return stand.takeError();
+    problem.tensors[number] = std::move(*stand);
+    return llvm::Error::success();
+  }
+  double bytes = elementSize(elementTypeOf(declaration.elem));
+  for (int64_t length : shape)
+    bytes *= static_cast<double>(length);
+  if (bytes > static_cast<double>(request.maxTensorBytes))
+    return lackingError("`" + declaration.name + "` of shape " +
+                        shapeText(shape) + " is too large");
   Layout layout = isOperand(number) ? request.layout : Layout::bhsd;
   auto tensor = Tensor::create(elementTypeOf(declaration.elem), shape,
                                axisOrder(layout, shape.size()));

@@ -10,6 +10,9 @@
 #include "tools/tegula/Problem.h"
 #include "tools/tegula/Program.h"
 
+#include <limits>
+#include <set>
+
 namespace tegula::tool {
 
 /// What fixes a problem's numbers.
@@ -19,6 +22,12 @@ struct SetupRequest {
   Pairs arguments = {}; ///< VALUE may be "@file.npy"
   uint64_t seed = 0;
   double logitOffset = 0;
+  /// Lengths of dims that nothing else gives one.
+  std::vector<std::pair<std::string, int64_t>> defaults = {};
+  /// The tensors to make, by name; all where it is left out. The
+  /// others get their shape and one element that stands for all.
+  std::optional<std::set<std::string>> tensors = {};
+  int64_t maxTensorBytes = std::numeric_limits<int64_t>::max();
 };
 
 /// Errors: exit code 2 for names and values that do not fit the item, 1 for

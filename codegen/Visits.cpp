@@ -1,0 +1,76 @@
+// Masks in the words of the source. A mask's conditions are those that it is and-ed of; the bound of each is what BoxEvaluator, which moves the loop's ends, finds for a single row.
+#include "codegen/Visits.h"
+
+#include "lang/PrintScalar.h"
+#include "passes/mask/BoxEvaluator.h"
+#include "passes/mask/KeyOrder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace mlir;
+using namespace tegula;
+
+/// Names of a kernel's arguments.
+static llvm::DenseMap<Value, std::string> argumentNames(tile::KernelOp kernel) {
+  llvm::DenseMap<Value, std::string> names;
+  for (BlockArgument argument : kernel.getArguments())
+    for (StringRef fact : {"tile.name", "tile.dim"})
+      if (auto name = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), fact))
+        names[argument] = name.getValue().str();
+  return names;
+}
+
+static void addConjuncts(Value condition, SmallVectorImpl<Value> &conjuncts) {
+  auto both = condition.getDefiningOp<arith::AndIOp>();
+  if (!both)
+    return conjuncts.push_back(condition);
+  addConjuncts(both.getLhs(), conjuncts);
+  addConjuncts(both.getRhs(), conjuncts);
+}
+
+/// Of a region that takes, in this order, what `parameters` calls its arguments; the last one is the key.
+static void describe(tile::KernelOp kernel, Region &region, ArrayRef<StringRef> parameters, MaskFacts &facts) {
+  constexpr int64_t most = int64_t(1) << 31; // of an index
+  llvm::DenseMap<Value, std::string> names = argumentNames(kernel);
+  llvm::DenseMap<Value, IndexRange> known;
+  for (BlockArgument argument : kernel.getArguments())
+    if (kernel.getArgAttr(argument.getArgNumber(), "tile.dim"))
+      known[argument] = {0, most};
+  for (auto [argument, name] : llvm::zip_equal(region.getArguments(), parameters))
+    names[argument] = name.str(), known[argument] = {0, most};
+  DominanceInfo dominance;
+  IRRewriter rewriter(kernel.getContext());
+  eliminateCommonSubExpressions(rewriter, dominance, region.getParentOp()); // as guards of divisions are recognised by their condition
+  Operation *yield = region.front().getTerminator();
+  Value key = region.getArguments().back(), visible = yield->getOperand(0);
+  facts.seesPrefix &= seesPrefix(visible, key);
+  SmallVector<Value> conjuncts;
+  addConjuncts(visible, conjuncts);
+  lang::ScalarPrinter printer(std::move(names));
+  for (Value condition : conjuncts) {
+    OpBuilder b(yield);
+    IndexRanges ranges(known);
+    BoxEvaluator box(b, yield->getLoc(), region, ranges);
+    for (BlockArgument argument : region.getArguments().drop_back())
+      box.set(argument, {argument, argument});
+    KeyBounds keys = box.keyBounds(condition, key);
+    MaskTerm term{printer.text(condition), {}};
+    if (keys.lower)
+      term.bounds.push_back(printer.from(parameters.back(), keys.lower));
+    if (keys.upper)
+      term.bounds.push_back(printer.below(parameters.back(), keys.upper));
+    facts.terms.push_back(std::move(term));
+  }
+}
+
+MaskFacts tegula::describeMasks(ModuleOp module) {
+  MaskFacts facts;
+  for (auto kernel : module.getOps<tile::KernelOp>()) {
+    kernel->walk([&](tile::AttentionOp op) { describe(kernel, op.getMask(), {"b", "h", "g", "i", "j"}, facts); });
+    kernel->walk([&](tile::MaskOp op) { describe(kernel, op.getBody(), {"i", "j"}, facts); });
+  }
+  llvm::erase_if(facts.terms, [](const MaskTerm &term) { return term.condition == "true"; });
+  return facts;
+}

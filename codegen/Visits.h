@@ -1,0 +1,32 @@
+// What a kernel does with the blocks of keys of its mask: said in words, and counted by a program that has the kernel's own loops.
+#pragma once
+
+#include "codegen/CpuKernel.h"
+#include "dialect/tile/TileDialect.h"
+#include <string>
+#include <vector>
+
+namespace tegula {
+
+/// One of the conditions that a mask consists of, and what follows from it for the keys that a row sees.
+struct MaskTerm {
+  std::string condition;
+  std::vector<std::string> bounds; ///< "j <= i + N - M"; none: its blocks are told apart one by one, if at all
+};
+
+/// Of the masks of a module at stage `attention`, or of programs whose masks are raised.
+struct MaskFacts {
+  std::vector<MaskTerm> terms;
+  bool seesPrefix = true; ///< a row that sees a key sees all before it
+};
+MaskFacts describeMasks(mlir::ModuleOp module);
+
+/// The program that tegula-count-visits makes, for this host.
+struct VisitsProgram {
+  std::unique_ptr<CpuKernel> kernel; ///< takes the item's arguments and `visits.counts`, `visits.grid`, `visits.classes`
+  int64_t rows = 0, keys = 0;        ///< of a block
+  std::vector<std::string> tables;   ///< the tensors that it reads
+  MaskFacts mask;
+};
+
+} // namespace tegula
