@@ -229,6 +229,8 @@ struct Compiler::Run {
     auto facts = kernel->getAttrOfType<DictionaryAttr>("visits");
     program.rows = facts.getAs<IntegerAttr>("rows").getInt();
     program.keys = facts.getAs<IntegerAttr>("keys").getInt();
+    if (auto reference = facts.getAs<StringAttr>("reference"))
+      program.reference = reference.str();
     for (BlockArgument argument : kernel.getArguments())
       if (kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.role") == StringAttr::get(&context, "in") && !argument.use_empty())
         program.tables.push_back(kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name").str());

@@ -27,6 +27,7 @@ bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 struct KeyLoop {
   ForBlocksOp loop;
   SmallVector<arith::SelectOp> selects;
+  OnlineSoftmaxOp softmax;
   int64_t rows = 0;
 
   explicit KeyLoop(ForBlocksOp loop) : loop(loop) {
@@ -36,8 +37,8 @@ struct KeyLoop {
       auto select = dyn_cast<arith::SelectOp>(op);
       if (auto mask = select ? select.getCondition().getDefiningOp<MaskOp>() : MaskOp(); mask && mask.getCols() == loop.getInductionVar())
         selects.push_back(select), rows = mask.getKeep().getType().getDimSize(0);
-      if (auto softmax = dyn_cast<OnlineSoftmaxOp>(op))
-        rows = softmax.getScores().getType().getDimSize(0);
+      if (auto found = dyn_cast<OnlineSoftmaxOp>(op))
+        softmax = found, rows = found.getScores().getType().getDimSize(0);
     });
   }
 };
@@ -76,14 +77,21 @@ private:
       addVisit(found, tally);
       ++counted;
     }
-    Builder b(&getContext());
-    kernel->setAttr("visits", b.getDictionaryAttr({b.getNamedAttr("rows", b.getI64IntegerAttr(loops.front().rows)),
-                                                   b.getNamedAttr("keys", b.getI64IntegerAttr(loops.front().loop.getStep()))}));
+    kernel->setAttr("visits", facts(loops.front()));
     dropTiles(kernel.getBody().front());
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, kernel->getRegions());
     bool isKnown = !kernel->walk([](ub::PoisonOp) { return WalkResult::interrupt(); }).wasInterrupted();
     return isKnown ? success() : kernel.emitError("which blocks `") << kernel.getSymName() << "` visits depends on what its tiles hold";
+  }
+
+  /// The size of a block, and what the weights of a row are relative to.
+  DictionaryAttr facts(KeyLoop &found) {
+    Builder b(&getContext());
+    NamedAttrList facts({b.getNamedAttr("rows", b.getI64IntegerAttr(found.rows)), b.getNamedAttr("keys", b.getI64IntegerAttr(found.loop.getStep()))});
+    if (OnlineSoftmaxOp softmax = found.softmax)
+      facts.append("reference", b.getStringAttr(!softmax.getFixed() ? "running max" : softmax.getFromFirstBlock() ? "first block" : "first visible block"));
+    return facts.getDictionary(&getContext());
   }
 
   /// What a program does to memory, and what it says.

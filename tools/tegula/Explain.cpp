@@ -205,21 +205,22 @@ llvm::Error Explainer::count() {
   return llvm::Error::success();
 }
 
+/// The one difference that could be of two -inf: between a score and what the
+/// row's weights are relative to.
 void Explainer::addGuards() {
-  if (item.program || item.reduction != lang::Reduction::Softmax)
+  const VisitsProgram &visits = *result.visits;
+  if (visits.reference.empty())
     return;
-  bool isPrefix = result.visits->mask.seesPrefix;
   Guard guard{"-inf minus -inf, in each block", "", true};
-  if (result.schedule().getString("softmax") == "fixed")
-    guard = {guard.what,
-             "the keys that a row sees are a prefix, so the maximum over its "
-             "first block speaks for all of them",
-             false};
-  else if (!isPrefix)
-    guard.reason = "a row may see its first key after its first block";
-  else
-    guard.reason = "scores are more than a product, so the maximum may move "
-                   "block by block";
+  if (visits.reference == "first block") {
+    guard.isKept = false;
+    guard.reason = "the keys that a row sees are a prefix, so that its first "
+                   "block tells whether there are any";
+  } else if (!visits.mask.seesPrefix) {
+    guard.reason = "a row may see its first key after the first block";
+  } else {
+    guard.reason = "the running max of a row is looked at in each block";
+  }
   result.guards.push_back(std::move(guard));
 }
 

@@ -392,7 +392,8 @@ llvm::Error Setup::makeTensor(unsigned number) {
   double bytes = elementSize(elementTypeOf(declaration.elem));
   for (int64_t length : shape)
     bytes *= static_cast<double>(length);
-  if (bytes > static_cast<double>(request.maxTensorBytes))
+  if (request.maxTensorBytes &&
+      bytes > static_cast<double>(request.maxTensorBytes))
     return lackingError("`" + declaration.name + "` of shape " +
                         shapeText(shape) + " is too large");
   Layout layout = isOperand(number) ? request.layout : Layout::bhsd;

@@ -10,7 +10,6 @@
 #include "tools/tegula/Problem.h"
 #include "tools/tegula/Program.h"
 
-#include <limits>
 #include <set>
 
 namespace tegula::tool {
@@ -27,7 +26,8 @@ struct SetupRequest {
   /// The tensors to make, by name; all where it is left out. The
   /// others get their shape and one element that stands for all.
   std::optional<std::set<std::string>> tensors = {};
-  int64_t maxTensorBytes = std::numeric_limits<int64_t>::max();
+  /// What no tensor may pass; 0: what memory holds.
+  int64_t maxTensorBytes = 0;
 };
 
 /// Errors: exit code 2 for names and values that do not fit the item, 1 for

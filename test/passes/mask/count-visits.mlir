@@ -7,7 +7,7 @@
 // CHECK-SAME: %[[COUNTS:[^ ]*]]: memref<?xi64, strided<[?]>> {tile.dims = ["visits.kinds"], tile.name = "visits.counts", tile.role = "inout"}
 // CHECK-SAME: %[[GRID:[^ ]*]]: memref<?xi64, strided<[?]>> {{{.*}}tile.name = "visits.grid"
 // CHECK-SAME: %[[CLASSES:[^ ]*]]: memref<?x?xi8, strided<[?, ?]>> {{{.*}}tile.name = "visits.classes"
-// CHECK-SAME: visits = {keys = 32 : i64, rows = 128 : i64}
+// CHECK-SAME: visits = {keys = 32 : i64, reference = "running max", rows = 128 : i64}
 tile.kernel @guarded(%S: memref<?x?xf32>, %o: memref<?x?xf32> {tile.name = "o", tile.role = "out", tile.dims = ["M", 64]}, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) {
   %c128 = arith.constant 128 : i64
   %c32 = arith.constant 32 : i64
@@ -67,6 +67,7 @@ tile.kernel @again(%S: memref<?x?xf32>, %o: memref<?x?xf32>, %M: i64 {tile.dim =
 
 // Scores that are always masked: each visit is a tested one. A number that the loop carries stays, as a bound of an inner loop may read it.
 // CHECK-LABEL: tile.kernel @tested
+// CHECK-SAME: visits = {keys = 32 : i64, rows = 64 : i64}
 tile.kernel @tested(%S: memref<?x?xf32>, %N: i64 {tile.dim = "N"}) {
   %c0 = arith.constant 0 : i64
   %c64 = arith.constant 64 : i64
