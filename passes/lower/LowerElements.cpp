@@ -9,8 +9,10 @@
 #include "passes/lower/Shuffle.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tegula;
@@ -330,20 +332,67 @@ private:
     return {total, spread};
   }
 
-  /// The offsets of all elements' columns, times `sign`.
-  Value offsetsOf(Type element, int64_t sign) {
+  /// The offsets of all elements' columns.
+  Value offsetsOf(Type element) {
     auto type = VectorType::get({count(Spread::Elements)}, element);
     SmallVector<Attribute> each;
     for (int64_t i = 0; i < count(Spread::Elements); ++i) {
-      int64_t offset = sign * columnOffsets[i / 4 * 2 + i % 2];
+      int64_t offset = columnOffsets[i / 4 * 2 + i % 2];
       each.push_back(isa<FloatType>(element) ? Attribute(FloatAttr::get(element, offset)) : IntegerAttr::get(element, offset));
     }
     return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(type, each));
   }
 
+  /// A float that grows along the columns by the same step: `base + offset * step`, where a row has one base and one step, or all have. It is computed where an element needs it.
+  struct Line {
+    Value base, step;
+    Spread baseSpread, stepSpread;
+  };
+
+  /// Products of lines with what no column changes, and sums with it.
+  bool emitLine(Operation &op) {
+    if (!isa<arith::MulFOp, arith::AddFOp, arith::SubFOp>(op))
+      return false;
+    bool isFirst = lines.contains(op.getOperand(0));
+    auto it = lines.find(op.getOperand(isFirst ? 0 : 1));
+    Value other = op.getOperand(isFirst ? 1 : 0);
+    if (it == lines.end() || lines.contains(other) || ofColumns(spreadOf(other)))
+      return false;
+    Line line = it->second;
+    auto combine = [&](Value value, Spread &spread, bool isLineFirst) {
+      Spread joined = join(spread, spreadOf(other));
+      Value x = widened(value, spread, joined), y = get(other, joined);
+      spread = joined;
+      OperationState state(loc, op.getName(), isLineFirst ? ValueRange{x, y} : ValueRange{y, x}, {x.getType()});
+      return b.create(state)->getResult(0);
+    };
+    if (isa<arith::MulFOp>(op))
+      line.step = combine(line.step, line.stepSpread, true);
+    else if (isa<arith::SubFOp>(op) && !isFirst)
+      line.step = arith::NegFOp::create(b, loc, line.step);
+    line.base = combine(line.base, line.baseSpread, isFirst);
+    setLine(op.getResult(0), line);
+    return true;
+  }
+
+  void setLine(Value value, Line line) {
+    values.erase(value); // the elements of another group of columns
+    lines[value] = line;
+  }
+
+  /// The elements of a line.
+  Value along(const Line &line) {
+    Value base = widened(line.base, line.baseSpread, Spread::Elements), offsets = offsetsOf(b.getF32Type());
+    if (matchPattern(line.step, m_OneFloat()))
+      return arith::AddFOp::create(b, loc, base, offsets);
+    return math::FmaOp::create(b, loc, offsets, widened(line.step, line.stepSpread, Spread::Elements), base);
+  }
+
   /// Comparisons of, and floats made of, a distance between column and row: what rows and the block's place decide is computed once a row, so that an element costs one
-  /// instruction with a constant. Beyond 2^24 such a float may be one unit in its last place off.
+  /// instruction with a constant. Such a float is rounded where its line is, as large as a block is away: near 0 it is off by no more than 128 steps are rounded by.
   bool emitByDistance(Operation &op) {
+    if (emitLine(op))
+      return true;
     auto compare = dyn_cast<arith::CmpIOp>(op);
     bool isSigned = compare && compare.getPredicate() <= arith::CmpIPredicate::sge;
     if (!isSigned && !(isa<arith::SIToFPOp>(op) && op.getResult(0).getType().isF32()))
@@ -358,12 +407,12 @@ private:
       return false;
     if (!compare) {
       Type f32 = b.getF32Type();
-      Value first = arith::SIToFPOp::create(b, loc, shaped(f32, spread), base);
-      set(op.getResult(0), arith::AddFOp::create(b, loc, widened(first, spread, Spread::Elements), offsetsOf(f32, sum.columns)), Spread::Elements);
+      Value step = arith::ConstantOp::create(b, loc, b.getF32FloatAttr(sum.columns));
+      setLine(op.getResult(0), {arith::SIToFPOp::create(b, loc, shaped(f32, spread), base), step, spread, Spread::Uniform});
       return true;
     }
     // base + sign * offset, compared with 0: the offset with -base or base. No offset is beyond a base that is far.
-    Value offsets = offsetsOf(b.getI32Type(), 1);
+    Value offsets = offsetsOf(b.getI32Type());
     auto number = [&](int64_t value) {
       return widened(constantInt(b, loc, value, getElementTypeOrSelf(base).getIntOrFloatBitWidth()), Spread::Uniform, spread);
     };
@@ -466,6 +515,8 @@ private:
   Type shaped(Type type, Spread spread) const { return spread == Spread::Uniform ? type : VectorType::get({count(spread)}, type); }
 
   Spread spreadOf(Value value) const {
+    if (lines.contains(value))
+      return Spread::Elements;
     auto it = values.find(value);
     return it == values.end() ? Spread::Uniform : it->second.second;
   }
@@ -474,6 +525,8 @@ private:
 
   /// A value in at least the shape `wanted`, in the type that it is held in, or its own.
   Value get(Value value, Spread wanted, bool whole = false) {
+    if (auto line = lines.find(value); line != lines.end() && !values.contains(value))
+      set(value, along(line->second), Spread::Elements);
     auto it = values.find(value);
     auto [now, spread] = it == values.end() ? std::pair(value, Spread::Uniform) : it->second;
     Type type = whole ? value.getType() : held(value);
@@ -506,6 +559,7 @@ private:
   llvm::SetVector<Operation *> emitted;               ///< by lanes
   llvm::MapVector<Value, SmallVector<Value>> byLanes; ///< what of theirs is read, a lane's columns
   DenseMap<Value, std::pair<Value, Spread>> values;
+  DenseMap<Value, Line> lines;
 };
 
 /// `select(mask, x, constant)` as one map of x.

@@ -98,7 +98,7 @@ warp.kernel @wide(%s: memref<?x16xf32, strided<[?, ?]>> {tile.name = "s", tile.d
   warp.return
 }
 
-// A distance as a float: what the rows decide is converted once a row, and an element adds a constant. A limit that may pass i32 is clamped to where no offset reaches it.
+// A distance as a float: what the rows decide is converted once a row. A limit that may pass i32 is clamped to where no offset reaches it.
 // CHECK-LABEL: llvm.func @distance
 warp.kernel @distance(%s: memref<?x16xf32, strided<[?, ?]>> {tile.name = "s", tile.dims = ["M", 16], tile.role = "out"}, %W: i32 {tile.name = "W"}, %slope: f32 {tile.name = "slope"},
                       %M: i64 {tile.dim = "M"}) attributes {schedule = #direct} {
@@ -109,10 +109,11 @@ warp.kernel @distance(%s: memref<?x16xf32, strided<[?, ?]>> {tile.name = "s", ti
       warp.for_tiles %t of %M {
         %block = arith.remsi %t, %M : i64
         // CHECK: %[[PLACE:.*]] = arith.sitofp %{{.*}} : vector<2xi32> to vector<2xf32>
-        // CHECK: %[[ROWS:.*]] = vector.shuffle %[[PLACE]], %[[PLACE]] [0, 0, 1, 1, 0, 0, 1, 1] : vector<2xf32>
+        // A product with a slope: both its part of the row and the step from column to column are multiplied, so that an element costs one multiply-add.
+        // CHECK: %[[BASE:.*]] = arith.mulf %{{.*}}, %{{.*}} : vector<2xf32>
+        // CHECK: %[[ROWS:.*]] = vector.shuffle %[[BASE]], %[[BASE]] [0, 0, 1, 1, 0, 0, 1, 1] : vector<2xf32>
         // CHECK: %[[OFFSETS:.*]] = arith.constant dense<[0.000000e+00, 1.000000e+00, 0.000000e+00, 1.000000e+00, 8.000000e+00, 9.000000e+00, 8.000000e+00, 9.000000e+00]> : vector<8xf32>
-        // CHECK: %[[FAR:.*]] = arith.addf %[[ROWS]], %[[OFFSETS]] : vector<8xf32>
-        // CHECK: %[[BIAS:.*]] = arith.mulf %{{.*}}, %[[FAR]] fastmath<contract> : vector<8xf32>
+        // CHECK: %[[BIAS:.*]] = math.fma %[[OFFSETS]], %{{.*}}, %[[ROWS]] : vector<8xf32>
         // CHECK: arith.addf %{{.*}}, %[[BIAS]] fastmath<contract> : vector<8xf32>
         // CHECK: arith.minsi %{{.*}}, %{{.*}} : vector<2xi64>
         // CHECK: arith.maxsi %{{.*}}, %{{.*}} : vector<2xi64>
