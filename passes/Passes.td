@@ -131,12 +131,13 @@ def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {
     Reads the region of each `tile.mask` over the box of a block: integers as intervals, conditions as false, true or unknown. Where the region bounds the key by conjunctions and
     disjunctions of comparisons that are linear in it, the loop's ends move inward, in whole blocks; the select of scores stands under `scf.if` on a scalar test that is
     false where every pair of the block is visible. Nothing is assumed of what it cannot read: such blocks are visited and tested. The ends move only if a hidden block
-    leaves the loop's state as it is. In a block that is tested, several limits of a row on its keys become one. Runs before the loop is rotated, on programs written by hand like on decomposed ones.
+    leaves the loop's state as it is. Where these ends do not say all that is known of a block, the loop gets classes: whether some pair is visible, and the tests as flags, so that
+    who looks for the next block does them, and the rest knows. In a block that is tested, several limits of a row on its keys become one. Runs before the loop is rotated, on programs written by hand like on decomposed ones.
 
     Example: under `i + (N - M) >= j` the loop ends at `min(N, m0 + 127 + (N - M) + 1)`, and the test is `m0 + (N - M) < n + 127`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
-  let statistics = [Statistic<"bounded", "loop-ends-moved", "loop ends moved">, Statistic<"guarded", "selects-guarded", "selects under a test">,
+  let statistics = [Statistic<"bounded", "loop-ends-moved", "loop ends moved">, Statistic<"classified", "loops-classified", "loops with classes">, Statistic<"guarded", "selects-guarded", "selects under a test">,
                     Statistic<"merged", "limits-merged", "masks whose limits were merged">];
 }
 
@@ -152,6 +153,19 @@ def CountVisitsPass : Pass<"tegula-count-visits", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect"];
   let statistics = [Statistic<"counted", "loops-counted", "loops over blocks of keys">];
+}
+
+def InlineClassesPass : Pass<"tegula-inline-classes", "::tegula::tile::KernelOp"> {
+  let summary = "turns a loop over the live blocks among all into one that looks for them";
+  let description = [{
+    A `tile.for_blocks` with classes becomes one without: the live blocks are counted, and the body, which then runs that often, starts with a search for the next one, from behind
+    the last. So the body stays straight code, and only scalars are computed for a block that is left out. Under a schedule of form `pipelined`, one of whose roles runs in one thread, all
+    blocks of a loop that loads are visited.
+
+    Example: the body under `classes { tile.yield %live, %partial }` begins with an `scf.while` over block numbers until `%live`, then the code of `%partial`.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"inlined", "loops-inlined", "loops without classes">];
 }
 
 //===-- schedule (on tile programs) ---------------------------------------------------------------===//

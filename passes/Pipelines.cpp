@@ -55,6 +55,7 @@ static void addBoundedPasses(OpPassManager &pm, const PipelineOptions &options) 
 void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options) {
   addBoundedPasses(pm, options);
   OpPassManager &blocks = pm.nest<tile::KernelOp>();
+  blocks.addPass(createInlineClassesPass());
   blocks.addPass(createRotateLoopPass());
   blocks.addPass(createExpandSoftmaxPass());
   pm.addPass(createCanonicalizerPass());
@@ -65,6 +66,7 @@ void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options
 void tegula::buildVisitsPipeline(OpPassManager &pm, const PipelineOptions &options) {
   addBoundedPasses(pm, options);
   pm.addPass(createCountVisitsPass());
+  pm.addNestedPass<tile::KernelOp>(createInlineClassesPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

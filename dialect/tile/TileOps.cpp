@@ -171,6 +171,7 @@ void ForBlocksOp::build(OpBuilder &builder, OperationState &state, Value lower, 
   block->addArgument(builder.getI64Type(), state.location);
   for (Value init : inits)
     block->addArgument(init.getType(), init.getLoc());
+  state.addRegion();
   if (body) {
     SmallVector<Value> next = body(builder, state.location, block->getArgument(0), block->getArguments().drop_front());
     YieldOp::create(builder, state.location, next);
@@ -189,6 +190,12 @@ ParseResult ForBlocksOp::parse(OpAsmParser &parser, OperationState &result) {
   induction.type = i64;
   SmallVector<OpAsmParser::Argument> args{induction};
   SmallVector<OpAsmParser::UnresolvedOperand> inits;
+  if (succeeded(parser.parseOptionalKeyword("flags"))) {
+    if (parser.parseArgumentList(args, OpAsmParser::Delimiter::Paren))
+      return failure();
+    for (OpAsmParser::Argument &flag : MutableArrayRef(args).drop_front())
+      flag.type = parser.getBuilder().getI1Type();
+  }
   if (parser.resolveOperand(lower, i64, result.operands) || parser.resolveOperand(upper, i64, result.operands))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("iter_args"))) {
@@ -204,8 +211,9 @@ ParseResult ForBlocksOp::parse(OpAsmParser &parser, OperationState &result) {
         return failure();
     }
   }
-  Region *body = result.addRegion();
-  if (parser.parseRegion(*body, args) || parser.parseOptionalAttrDict(result.attributes))
+  Region *body = result.addRegion(), *classes = result.addRegion();
+  if (parser.parseRegion(*body, args) || (succeeded(parser.parseOptionalKeyword("classes")) && parser.parseRegion(*classes)) ||
+      parser.parseOptionalAttrDict(result.attributes))
     return failure();
   ensureTerminator(*body, parser.getBuilder(), result.location);
   return success();
@@ -213,6 +221,11 @@ ParseResult ForBlocksOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void ForBlocksOp::print(OpAsmPrinter &p) {
   p << " " << getInductionVar() << " = " << getLower() << " to " << getUpper() << " step " << getStep();
+  if (getNumFlags()) {
+    p << " flags(";
+    llvm::interleaveComma(getFlags(), p);
+    p << ")";
+  }
   if (!getInits().empty()) {
     p << " iter_args(";
     llvm::interleaveComma(llvm::zip(getIterArgs(), getInits()), p, [&](auto pair) { p << std::get<0>(pair) << " = " << std::get<1>(pair); });
@@ -220,6 +233,10 @@ void ForBlocksOp::print(OpAsmPrinter &p) {
   }
   p << " ";
   p.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/true);
+  if (hasClasses()) {
+    p << " classes ";
+    p.printRegion(getClasses());
+  }
   p.printOptionalAttrDict((*this)->getAttrs(), {"step"});
 }
 
@@ -227,11 +244,32 @@ LogicalResult ForBlocksOp::verify() {
   if (getStepAttr().getInt() <= 0)
     return emitOpError("constraint 2: expected a positive step, but got ") << getStep();
   Block &block = getBody().front();
-  if (block.getNumArguments() != getInits().size() + 1 || !block.getArgument(0).getType().isInteger(64) ||
-      TypeRange(block.getArgumentTypes()).drop_front() != getInits().getTypes() || getResultTypes() != getInits().getTypes())
-    return emitOpError("constraint 1: expected a body of an i64 and the carried types ") << getInits().getTypes();
+  TypeRange arguments(block.getArgumentTypes());
+  SmallVector<Type> expected{IntegerType::get(getContext(), 64)};
+  if (hasClasses()) {
+    TypeRange classes(getClasses().getArgumentTypes()), values(getClasses().front().getTerminator()->getOperandTypes());
+    if (classes.size() != 1 || !classes[0].isInteger(64) || values.empty() || !llvm::all_of(values, [](Type type) { return type.isInteger(1); }))
+      return emitOpError("constraint 3: expected classes that take an i64 and yield i1s");
+    llvm::append_range(expected, values.drop_front());
+  }
+  llvm::append_range(expected, getInits().getTypes());
+  if (arguments != TypeRange(expected) || getResultTypes() != getInits().getTypes())
+    return emitOpError("constraint 1: expected a body of the types ") << expected;
   if (block.getTerminator()->getOperandTypes() != getInits().getTypes())
     return emitOpError("constraint 1: expected the body to yield ") << getInits().getTypes();
+  return success();
+}
+
+Value ForBlocksOp::addFlag(Value value) {
+  Operation *yield = getClasses().front().getTerminator();
+  yield->insertOperands(yield->getNumOperands(), value);
+  return getBody().insertArgument(yield->getNumOperands() - 1, value.getType(), value.getLoc());
+}
+
+LogicalResult ForBlocksOp::canonicalize(ForBlocksOp op, PatternRewriter &rewriter) {
+  if (!op.hasClasses() || op.getNumFlags() || !matchPattern(op.getClasses().front().getTerminator()->getOperand(0), m_One()))
+    return failure();
+  rewriter.modifyOpInPlace(op, [&] { rewriter.eraseBlock(&op.getClasses().front()); });
   return success();
 }
 

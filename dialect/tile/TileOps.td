@@ -196,25 +196,44 @@ def Tile_ForBlocksOp : Tile_Op<"for_blocks", [RecursiveMemoryEffects, SingleBloc
                                               AutomaticAllocationScope]> {
   let summary = "a loop over blocks of keys, with carried values";
   let description = [{
-    Runs the body for `n = lower, lower + step, ...` while `n < upper`; the block is the keys `n .. n + step - 1`, of which those from N on do not exist.
-    Constraints: 1. the body takes `n` (i64) and the carried values, and yields the next ones. 2. `step` is positive.
+    Runs the body for `n = lower, lower + step, ...` while `n < upper`; the block is the keys `n .. n + step - 1`, of which those from N on do not exist. With `classes`, scalar
+    code of the block's number, it leaves out the blocks for which `live`, the first value, is false, and gives the body the other values as flags behind `n`. A flag asks for work that
+    may be done for any block: for blocks that are known to be full, say, it is false, and true is always right.
+    Constraints: 1. the body takes `n` (i64), the flags and the carried values, and yields the next ones. 2. `step` is positive. 3. `classes` takes `n` and yields i1s: `live`, then the flags.
+    Keys of a loop with classes are not negative, and below 2^30.
+    Classes that let every block pass and have no flags are dropped.
 
     ```mlir
-    %r = tile.for_blocks %n = %lo to %hi step 128 iter_args(%x = %x0) -> (f32) { tile.yield %x : f32 }
+    %r = tile.for_blocks %n = %lo to %hi step 128 flags(%partial) iter_args(%x = %x0) -> (f32) {
+      tile.yield %x : f32
+    } classes {
+    ^bb0(%k: i64):
+      %live = arith.cmpi sge, %k, %lo : i64
+      %tested = arith.cmpi slt, %k, %hi : i64
+      tile.yield %live, %tested : i1, i1
+    }
     ```
-    Lowers to `scf.for`.
+    Lowers to `scf.for`; classes, by `tegula-rotate-loop` and `tegula-inline-classes`, to loops over live blocks.
   }];
   let arguments = (ins I64:$lower, I64:$upper, I64Attr:$step, Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$results);
-  let regions = (region SizedRegion<1>:$body);
+  let regions = (region SizedRegion<1>:$body, AnyRegion:$classes);
   let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
+  let hasCanonicalizeMethod = 1;
   let skipDefaultBuilders = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$lower, "::mlir::Value":$upper, "int64_t":$step, "::mlir::ValueRange":$inits,
       CArg<"::llvm::function_ref<::llvm::SmallVector<::mlir::Value>(::mlir::OpBuilder &, ::mlir::Location, ::mlir::Value, ::mlir::ValueRange)>">:$body)>];
   let extraClassDeclaration = [{
     ::mlir::Value getInductionVar() { return getBody().getArgument(0); }
-    ::mlir::Block::BlockArgListType getIterArgs() { return getBody().getArguments().drop_front(); }
+    bool hasClasses() { return !getClasses().empty(); }
+    unsigned getNumFlags() { return getBody().getNumArguments() - 1 - getInits().size(); }
+    ::mlir::Block::BlockArgListType getFlags() { return getBody().getArguments().slice(1, getNumFlags()); }
+    ::mlir::Block::BlockArgListType getIterArgs() { return getBody().getArguments().drop_front(1 + getNumFlags()); }
+    /// Keys of a loop with classes lie below.
+    static constexpr int64_t classifiedKeys = int64_t(1) << 30;
+    /// Makes `value`, of `classes`, one more flag: the argument of the body.
+    ::mlir::Value addFlag(::mlir::Value value);
   }];
 }
 

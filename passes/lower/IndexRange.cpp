@@ -36,8 +36,30 @@ std::optional<IndexRange> ofWidth(unsigned bits, bool isSigned) {
   return isSigned ? hull({-(one << (bits - 1)), (one << (bits - 1)) - 1}) : hull({0, (one << bits) - 1});
 }
 
+/// Of shifts and of `&`, `|` and `^`.
+std::optional<IndexRange> combineBits(Operation *op, IndexRange x, IndexRange y) {
+  Wide a = x.low, b = x.high, c = y.low, d = y.high;
+  if (isa<arith::ShLIOp, arith::ShRSIOp>(op)) {
+    if (c < 0 || d > 31) // no more than the width of what is narrowed
+      return std::nullopt;
+    if (isa<arith::ShLIOp>(op))
+      return hull({a << c, a << d, b << c, b << d});
+    return hull({a >> c, a >> d, b >> c, b >> d});
+  }
+  bool bothSigned = a < 0 && c < 0;
+  if (isa<arith::AndIOp>(op)) // at most what is not negative
+    return bothSigned ? std::nullopt : hull({0, a < 0 ? d : c < 0 ? b : std::min(b, d)});
+  if (c == -1 && d == -1 && isa<arith::XOrIOp>(op))
+    return hull({-1 - b, -1 - a});
+  if (a < 0 || c < 0)
+    return std::nullopt;
+  return hull({isa<arith::OrIOp>(op) ? std::max(a, c) : Wide(0), b + d});
+}
+
 std::optional<IndexRange> combine(Operation *op, IndexRange x, IndexRange y) {
   Wide a = x.low, b = x.high, c = y.low, d = y.high;
+  if (isa<arith::ShLIOp, arith::ShRSIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+    return combineBits(op, x, y);
   if (isa<arith::AddIOp>(op))
     return hull({a + c, b + d});
   if (isa<arith::SubIOp>(op))
@@ -132,7 +154,7 @@ std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsig
     return IndexRange{0, cast<RankedTensorType>(value.getType()).getDimSize(0) - 1};
   if (isa<tensor::SplatOp, tile::BroadcastOp>(op))
     return of(op->getOperand(0), depth + 1);
-  if (op->getNumOperands() != 2 || !getElementTypeOrSelf(value).isSignlessInteger())
+  if (op->getNumOperands() != 2 || !getElementTypeOrSelf(value).isSignlessInteger() || getElementTypeOrSelf(value).isInteger(1))
     return std::nullopt;
   auto x = of(op->getOperand(0), depth + 1), y = of(op->getOperand(1), depth + 1);
   if (isa<arith::RemSIOp>(op) && !x && y) // the dividend may be anything, but the divisor bounds the result; a tile number is not negative
@@ -141,5 +163,7 @@ std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsig
     return IndexRange{0, y->high};
   if (isa<arith::MaxUIOp>(op))
     return x && y && x->low >= 0 && y->low >= 0 ? std::optional(IndexRange{std::max(x->low, y->low), std::max(x->high, y->high)}) : std::nullopt;
+  if (isa<arith::AndIOp>(op) && y && y->low >= 0)
+    return IndexRange{0, y->high};
   return x && y ? combine(op, *x, *y) : std::nullopt;
 }

@@ -1,8 +1,9 @@
 // tegula-bound-masks: from the expression of a mask, which blocks of keys to visit and which of them to test.
 //
-// In: a loop over blocks of keys whose scores are selected by a tile.mask. Out: loop bounds outside which the mask holds for no pair, and the
-// select under a test that is false where it holds for every pair of the block. The one idea: the mask is evaluated abstractly over the block's box,
-// as scalar code (see BoxEvaluator.h), so that nothing is tabulated on the host and nothing depends on the mask's spelling.
+// In: a loop over blocks of keys whose scores are selected by a tile.mask. Out: loop bounds outside which the mask holds for no pair, classes of
+// blocks where these bounds do not say all, and the select under a test that is false where it holds for every pair of the block. The one idea: the
+// mask is evaluated abstractly over the block's box, as scalar code (see BoxEvaluator.h), so that nothing is tabulated on the host and nothing depends
+// on the mask's spelling.
 #include "passes/Passes.h"
 #include "passes/mask/BoxEvaluator.h"
 
@@ -107,6 +108,42 @@ bool isIdentityWhereHidden(MaskedScores found) {
   });
 }
 
+/// Where scalar code of one block goes that `region`, in the body of a loop, is evaluated by: to the loop's classes, or, where it has none, to `builder`.
+class BlockCode {
+public:
+  BlockCode(OpBuilder &builder, Location loc, ForBlocksOp loop, Region &region, IndexRanges &ranges)
+      : b(builder), loc(loc), loop(loop), region(region), ranges(ranges) {
+    if (loop.hasClasses())
+      b.setInsertionPoint(loop.getClasses().front().getTerminator());
+  }
+
+  /// The first key of the block.
+  Value number() { return loop.hasClasses() ? Value(loop.getClasses().getArgument(0)) : loop.getInductionVar(); }
+
+  BoxEvaluator evaluator() {
+    BoxEvaluator box(b, loc, loop.hasClasses() ? loop.getBody() : region, ranges);
+    if (loop.hasClasses())
+      box.set(loop.getInductionVar(), {number(), number()});
+    return box;
+  }
+
+  /// In the body: whether there is work, which is needless where `idle` holds; null where that is not known.
+  Value unless(Value idle) {
+    if (!idle || matchPattern(idle, m_Zero()))
+      return {};
+    Value busy = b.createOrFold<arith::XOrIOp>(loc, idle, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)));
+    return loop.hasClasses() ? loop.addFlag(busy) : busy;
+  }
+
+  OpBuilder b;
+
+private:
+  Location loc;
+  ForBlocksOp loop;
+  Region &region;
+  IndexRanges &ranges;
+};
+
 struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
   void runOnOperation() override {
     DenseMap<Value, IndexRange> known;
@@ -117,34 +154,58 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
       for (Value index : id.getIndices())
         known[index] = {0, maxIndex};
     });
-    SmallVector<MaskedScores> all;
-    getOperation()->walk([&](arith::SelectOp select) {
-      if (std::optional<MaskedScores> found = match(select))
-        all.push_back(*found);
-    });
-    getOperation()->walk([&](ZeroUnseenOp op) {
+    // As the loops are before their ends move. Where rows and keys can be anything, nothing is known.
+    SmallVector<std::pair<MaskedScores, IndexRanges>> masks;
+    SmallVector<std::pair<ZeroUnseenOp, IndexRanges>> values;
+    getOperation()->walk([&](Operation *op) {
       IndexRanges ranges(known);
-      narrow(op, ranges);
+      auto select = dyn_cast<arith::SelectOp>(op);
+      if (std::optional<MaskedScores> found = select ? match(select) : std::nullopt; found && stateRanges(*found, ranges))
+        masks.emplace_back(*found, std::move(ranges));
+      else if (auto zero = dyn_cast<ZeroUnseenOp>(op); zero && stateRanges(zero, ranges))
+        values.emplace_back(zero, std::move(ranges));
     });
-    for (MaskedScores &found : all) {
-      IndexRanges ranges(known);
-      std::optional<IndexRange> rows = ranges.of(found.mask.getRows()), lower = ranges.of(found.loop.getLower()),
-                                upper = ranges.of(found.loop.getUpper());
-      if (!rows || !lower || !upper || rows->high > INT64_MAX / 2 || upper->high > INT64_MAX / 2)
-        continue; // where rows and keys can be anything, nothing is known
-      Region &region = found.mask.getBody();
-      ranges.set(region.getArgument(0), {rows->low, rows->high + found.rows()});
-      ranges.set(region.getArgument(1), {lower->low, std::max(lower->low, upper->high) + found.columns()});
-      if (isIdentityWhereHidden(found))
-        tighten(found, ranges);
+    for (auto &[found, ranges] : masks)
+      if (isIdentityWhereHidden(found) && !tighten(found, ranges))
+        classify(found, ranges);
+    for (auto &[found, ranges] : masks) {
       guard(found, ranges);
       mergeLimits(found, ranges);
     }
+    for (auto &[zero, ranges] : values)
+      narrow(zero, ranges);
   }
 
 private:
   static constexpr int64_t maxDim = int64_t(1) << 29;   ///< launches refuse more
   static constexpr int64_t maxIndex = int64_t(1) << 31; ///< of a grid axis
+
+  /// States what the rows and keys of scalar code in a loop range over, the keys up to `keys` past the last block's first; false where that is not known.
+  static bool stateRanges(IndexRanges &ranges, Region &code, ForBlocksOp loop, std::optional<IndexRange> rows, int64_t keys) {
+    std::optional<IndexRange> lower = ranges.of(loop.getLower()), upper = ranges.of(loop.getUpper());
+    if (!rows || !lower || !upper || rows->high > INT64_MAX / 2 || upper->high > INT64_MAX / 2)
+      return false;
+    ranges.set(code.getArgument(0), *rows);
+    ranges.set(code.getArgument(1), {lower->low, std::max(lower->low, upper->high) + keys});
+    return true;
+  }
+
+  static bool stateRanges(MaskedScores found, IndexRanges &ranges) {
+    std::optional<IndexRange> rows = ranges.of(found.mask.getRows());
+    if (rows && rows->high <= INT64_MAX / 2)
+      rows->high += found.rows();
+    return stateRanges(ranges, found.mask.getBody(), found.loop, rows, found.columns());
+  }
+
+  static bool stateRanges(ZeroUnseenOp op, IndexRanges &ranges) {
+    auto loop = dyn_cast<ForBlocksOp>(op->getParentOp());
+    if (!loop || op.getCols() != loop.getInductionVar() || op.getPartial() || !op.getPossible().empty())
+      return false;
+    std::optional<IndexRange> first = ranges.of(op.getFirst()), last = ranges.of(op.getLast());
+    if (first && last)
+      first->high = std::max(first->low, last->high);
+    return stateRanges(ranges, op.getSeen(), loop, last ? first : std::nullopt, op.getTile().getType().getDimSize(0));
+  }
 
   static Interval span(OpBuilder &b, Location loc, Value first, int64_t count) {
     Value offset = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(count - 1));
@@ -162,8 +223,8 @@ private:
 
   Value condition(MaskedScores found) { return found.mask.getBody().front().getTerminator()->getOperand(0); }
 
-  /// Moves the loop's ends to the keys that some row of the program can see, in whole blocks.
-  void tighten(MaskedScores found, IndexRanges &ranges) {
+  /// Moves the loop's ends to the keys that some row of the program can see, in whole blocks. Gives whether these ends say all that is known of blocks.
+  bool tighten(MaskedScores found, IndexRanges &ranges) {
     OpBuilder b(found.loop);
     Location loc = found.mask.getLoc();
     Region &region = found.mask.getBody();
@@ -189,38 +250,74 @@ private:
       found.loop.getLowerMutable().assign(b.createOrFold<arith::AddIOp>(loc, lower, b.createOrFold<arith::MulIOp>(loc, blocks, step)));
       ++bounded;
     }
+    return keys.isExact;
+  }
+
+  /// Tells the blocks that some row of the program can see from those that none can.
+  void classify(MaskedScores found, IndexRanges &ranges) {
+    ForBlocksOp loop = found.loop;
+    std::optional<IndexRange> keys = ranges.of(found.mask.getBody().getArgument(1));
+    if (loop.hasClasses() || keys->low < 0 || keys->high >= ForBlocksOp::classifiedKeys)
+      return;
+    OpBuilder b(loop);
+    Location loc = found.mask.getLoc();
+    Block *classes = b.createBlock(&loop.getClasses(), {}, {b.getI64Type()}, {loc});
+    auto yield = YieldOp::create(b, loc);
+    BlockCode code(b, loc, loop, found.mask.getBody(), ranges);
+    Value live = truthOf(found, code).some;
+    if (!live || matchPattern(live, m_One())) {
+      classes->erase();
+      return;
+    }
+    yield.getValuesMutable().assign(live);
+    ++classified;
+  }
+
+  /// Of the mask, over a block.
+  Truth truthOf(MaskedScores found, BlockCode &code) {
+    Region &region = found.mask.getBody();
+    BoxEvaluator box = code.evaluator();
+    OpBuilder ahead(found.loop); // which rows these are is said when roles are made, of ops outside nested code
+    box.set(region.getArgument(0), rowsOfOne(found.loop.hasClasses() ? ahead : code.b, found));
+    box.set(region.getArgument(1), span(code.b, found.mask.getLoc(), code.number(), found.columns()));
+    return box.truth(condition(found));
+  }
+
+  /// Whether a block may hold a key that no row sees: none is, where the last row, or the first one, sees all of them.
+  static Value unseen(ZeroUnseenOp op, IndexRanges &ranges) {
+    OpBuilder builder(op);
+    Location loc = op.getLoc();
+    Region &region = op.getSeen();
+    BlockCode code(builder, loc, cast<ForBlocksOp>(op->getParentOp()), region, ranges);
+    OpBuilder &b = code.b;
+    auto outside = [&](Value value) { return code.evaluator().interval(value).low; }; // of the body
+    Value first = outside(op.getFirst()), last = outside(op.getLast()), end = outside(op.getEnd());
+    if (!first || !last || !end)
+      return {};
+    Value one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1));
+    last = b.createOrFold<arith::SubIOp>(loc, last, one);
+    Interval columns = span(b, loc, code.number(), op.getTile().getType().getDimSize(0));
+    columns.high = b.createOrFold<arith::MinSIOp>(loc, columns.high, b.createOrFold<arith::SubIOp>(loc, end, one));
+    Value covered;
+    for (Value row : {last, first}) {
+      BoxEvaluator block = code.evaluator();
+      block.set(region.getArgument(0), {row, row});
+      block.set(region.getArgument(1), columns);
+      if (Value all = block.truth(region.front().getTerminator()->getOperand(0)).all)
+        covered = covered ? b.createOrFold<arith::OrIOp>(loc, covered, all) : all;
+    }
+    return code.unless(covered);
   }
 
   /// Says for which blocks, and for which of their keys, rows need to be looked at.
   void narrow(ZeroUnseenOp op, IndexRanges &ranges) {
-    auto loop = dyn_cast<ForBlocksOp>(op->getParentOp());
-    if (!loop || op.getCols() != loop.getInductionVar() || op.getPartial() || !op.getPossible().empty())
-      return;
-    std::optional<IndexRange> first = ranges.of(op.getFirst()), last = ranges.of(op.getLast()), lower = ranges.of(loop.getLower()),
-                              upper = ranges.of(loop.getUpper());
-    if (!first || !last || !lower || !upper || last->high > INT64_MAX / 2 || upper->high > INT64_MAX / 2)
-      return;
-    int64_t keys = op.getTile().getType().getDimSize(0);
     OpBuilder b(op);
     Location loc = op.getLoc();
     Region &region = op.getSeen();
     Value yielded = region.front().getTerminator()->getOperand(0), one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1));
     Interval rows{op.getFirst(), b.createOrFold<arith::SubIOp>(loc, op.getLast(), one)};
-    ranges.set(region.getArgument(0), {first->low, std::max(first->low, last->high)});
-    ranges.set(region.getArgument(1), {lower->low, std::max(lower->low, upper->high) + keys});
-    Interval columns = span(b, loc, op.getCols(), keys);
-    columns.high = b.createOrFold<arith::MinSIOp>(loc, columns.high, b.createOrFold<arith::SubIOp>(loc, op.getEnd(), one));
-    // No key is unseen where the last row, or the first one, sees all of them.
-    Value covered;
-    for (Interval seeing : {Interval{rows.high, rows.high}, Interval{rows.low, rows.low}}) {
-      BoxEvaluator block(b, loc, region, ranges);
-      block.set(region.getArgument(0), seeing);
-      block.set(region.getArgument(1), columns);
-      if (Value all = block.truth(yielded).all)
-        covered = covered ? b.createOrFold<arith::OrIOp>(loc, covered, all) : all;
-    }
-    if (covered)
-      op.getPartialMutable().assign(b.createOrFold<arith::XOrIOp>(loc, covered, arith::ConstantOp::create(b, loc, b.getBoolAttr(true))));
+    if (Value partial = unseen(op, ranges))
+      op.getPartialMutable().assign(partial);
     Block *body = b.createBlock(&op.getPossible(), {}, {b.getI64Type()}, {loc});
     BoxEvaluator key(b, loc, region, ranges);
     key.set(region.getArgument(0), rows);
@@ -298,14 +395,10 @@ private:
   void guard(MaskedScores found, IndexRanges &ranges) {
     OpBuilder b(found.select);
     Location loc = found.mask.getLoc();
-    Region &region = found.mask.getBody();
-    BoxEvaluator box(b, loc, region, ranges);
-    box.set(region.getArgument(0), rowsOfOne(b, found));
-    box.set(region.getArgument(1), span(b, loc, found.mask.getCols(), found.columns()));
-    Value full = box.truth(condition(found)).all;
-    if (!full || matchPattern(full, m_Zero()))
+    BlockCode code(b, loc, found.loop, found.mask.getBody(), ranges);
+    Value partial = code.unless(truthOf(found, code).all);
+    if (!partial)
       return;
-    Value partial = b.createOrFold<arith::XOrIOp>(loc, full, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)));
     auto branch = scf::IfOp::create(b, loc, TypeRange{found.select.getType()}, partial, /*withElseRegion=*/true);
     found.select.replaceAllUsesWith(branch.getResult(0));
     if (found.mask->hasOneUse())

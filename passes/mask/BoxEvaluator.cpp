@@ -1,7 +1,6 @@
 // Interval arithmetic and three-valued logic as scalar code.
 #include "passes/mask/BoxEvaluator.h"
 
-#include "dialect/tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
@@ -54,7 +53,9 @@ Interval BoxEvaluator::interval(Value value) {
   } else if (Operation *op = value.getDefiningOp()) {
     // The range proves that nothing wraps in the value's own type, for every launch.
     std::optional<IndexRange> range = ranges.of(value);
-    if (range && (value.getType().isInteger(64) || range->fitsI32()))
+    if (auto read = dyn_cast<tile::LookupOp>(op))
+      result = lookup(read);
+    else if (range && (value.getType().isInteger(64) || range->fitsI32()))
       result = computeInterval(op);
   }
   return intervals[value] = result;
@@ -93,6 +94,61 @@ Interval BoxEvaluator::remainder(Interval x, Value divisor, Interval quotients) 
   auto pick = [&](Value close, Value wide) { return b.createOrFold<arith::SelectOp>(loc, isOne, close, wide); };
   return {pick(make<arith::SubIOp>(x.low, whole), make<arith::MinSIOp>(make<arith::AddIOp>(divisor, one), zero)),
           pick(make<arith::SubIOp>(x.high, whole), make<arith::MaxSIOp>(make<arith::SubIOp>(divisor, one), zero))};
+}
+
+/// Of a table whose numbers rise along its last axis: the elements at the two ends.
+Interval BoxEvaluator::lookup(tile::LookupOp op) {
+  auto table = dyn_cast<BlockArgument>(op.getTable());
+  auto kernel = table ? dyn_cast<tile::KernelOp>(table.getOwner()->getParentOp()) : tile::KernelOp();
+  if (!kernel || !kernel.getArgAttr(table.getArgNumber(), "tile.sorted") || !tile::KernelOp::isTable(table) || op.getIndices().empty())
+    return {};
+  Interval place = interval(op.getIndices().back());
+  SmallVector<Value> indices;
+  for (Value index : op.getIndices().drop_back())
+    indices.push_back(oneValue(index));
+  if (!place || llvm::is_contained(indices, Value()))
+    return {};
+  auto read = [&](Value at) {
+    indices.push_back(at);
+    Value element = tile::LookupOp::create(b, loc, op.getType(), table, indices);
+    indices.pop_back();
+    return element.getType().isInteger(64) ? element : b.createOrFold<arith::ExtSIOp>(loc, b.getI64Type(), element);
+  };
+  return {read(place.low), read(place.high)};
+}
+
+bool BoxEvaluator::isNotNegative(Value value) {
+  std::optional<IndexRange> range = ranges.of(value);
+  return range && range->low >= 0;
+}
+
+/// By an amount whose range is that of a shift. What is shifted keeps its order, and grows with the amount to the left if it is not negative.
+Interval BoxEvaluator::shift(Operation *op, Interval x, Interval y) {
+  bool isLeft = isa<arith::ShLIOp>(op);
+  if (!y.isOneValue() && !isNotNegative(op->getOperand(0)))
+    return {};
+  if (isLeft)
+    return {make<arith::ShLIOp>(x.low, y.low), make<arith::ShLIOp>(x.high, y.high)};
+  return {make<arith::ShRSIOp>(x.low, y.high), make<arith::ShRSIOp>(x.high, y.low)};
+}
+
+/// Numbers that are not negative: x & y is at most either, x | y and x ^ y at most the sum, and x | y at least either.
+Interval BoxEvaluator::bits(Operation *op, Interval x, Interval y) {
+  APInt number;
+  bool isConstant = matchPattern(op->getOperand(1), m_ConstantInt(&number));
+  if (isa<arith::XOrIOp>(op) && isConstant && number.isAllOnes())
+    return {make<arith::SubIOp>(constant(-1), x.high), make<arith::SubIOp>(constant(-1), x.low)};
+  if (isa<arith::AndIOp>(op) && isConstant && number.isNegatedPowerOf2()) // down to a multiple
+    return {make<arith::AndIOp>(x.low, y.low), make<arith::AndIOp>(x.high, y.low)};
+  bool first = isNotNegative(op->getOperand(0)), second = isNotNegative(op->getOperand(1));
+  if (isa<arith::AndIOp>(op) && first != second)
+    return {constant(0), first ? x.high : y.high};
+  if (!first || !second)
+    return {};
+  if (isa<arith::AndIOp>(op))
+    return {constant(0), make<arith::MinSIOp>(x.high, y.high)};
+  Value most = make<arith::AddIOp>(x.high, y.high);
+  return {isa<arith::OrIOp>(op) ? make<arith::MaxSIOp>(x.low, y.low) : constant(0), most};
 }
 
 Interval BoxEvaluator::computeInterval(Operation *op) {
@@ -141,6 +197,10 @@ Interval BoxEvaluator::computeInterval(Operation *op) {
   }
   if (isa<arith::FloorDivSIOp, arith::DivSIOp, arith::CeilDivSIOp>(op))
     return quotient(op, x, y);
+  if (isa<arith::ShLIOp, arith::ShRSIOp>(op))
+    return shift(op, x, y);
+  if (isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(op))
+    return bits(op, x, y);
   std::optional<IndexRange> dividend = ranges.of(op->getOperand(0)), divisor = ranges.of(op->getOperand(1));
   if (!isa<arith::RemSIOp>(op) || !dividend || dividend->low < 0 || !divisor || divisor->low <= 0)
     return {};
@@ -184,6 +244,10 @@ Truth BoxEvaluator::computeTruth(Operation *op) {
   }
   if (auto select = dyn_cast<arith::SelectOp>(op)) {
     Truth x = truth(select.getTrueValue()), y = truth(select.getFalseValue());
+    if (Value condition = oneValue(select.getCondition())) {
+      auto pick = [&](Value p, Value q) { return p && q ? b.createOrFold<arith::SelectOp>(loc, condition, p, q) : Value(); };
+      return {pick(x.some, y.some), pick(x.all, y.all)};
+    }
     return {x.some && y.some ? make<arith::OrIOp>(x.some, y.some) : Value(), x.all && y.all ? make<arith::AndIOp>(x.all, y.all) : Value()};
   }
   return {};
@@ -262,9 +326,9 @@ KeyBounds BoxEvaluator::atMost(const Linear &left, const Linear &right, int64_t 
   Value least = make<arith::AddIOp>(make<arith::SubIOp>(left.rest.low, right.rest.high), constant(slack));
   Value zero = constant(0);
   if (c > 0) // key >= ceil(least / c)
-    return {make<arith::SubIOp>(zero, make<arith::FloorDivSIOp>(make<arith::SubIOp>(zero, least), constant(c))), {}};
+    return {make<arith::SubIOp>(zero, make<arith::FloorDivSIOp>(make<arith::SubIOp>(zero, least), constant(c))), {}, /*isExact=*/true};
   // key <= floor(-least / -c)
-  return {{}, make<arith::AddIOp>(make<arith::FloorDivSIOp>(make<arith::SubIOp>(zero, least), constant(-c)), constant(1))};
+  return {{}, make<arith::AddIOp>(make<arith::FloorDivSIOp>(make<arith::SubIOp>(zero, least), constant(-c)), constant(1)), /*isExact=*/true};
 }
 
 /// Of two conditions that must both hold, or of which either may.
@@ -273,24 +337,54 @@ KeyBounds BoxEvaluator::join(KeyBounds x, KeyBounds y, bool both) {
   if (both) {
     result.lower = x.lower && y.lower ? make<arith::MaxSIOp>(x.lower, y.lower) : x.lower ? x.lower : y.lower;
     result.upper = x.upper && y.upper ? make<arith::MinSIOp>(x.upper, y.upper) : x.upper ? x.upper : y.upper;
+    result.isExact = x.isExact && y.isExact;
   } else {
     result.lower = x.lower && y.lower ? make<arith::MinSIOp>(x.lower, y.lower) : Value();
     result.upper = x.upper && y.upper ? make<arith::MaxSIOp>(x.upper, y.upper) : Value();
+    // Two ranges that both begin, or both end, with the keys are one together.
+    result.isExact = x.isExact && y.isExact && ((!x.lower && !y.lower) || (!x.upper && !y.upper));
   }
   return result;
 }
 
+/// Of the one of two conditions that a condition of the whole box selects.
+KeyBounds BoxEvaluator::choose(Value condition, KeyBounds x, KeyBounds y) {
+  auto pick = [&](Value p, Value q) { return p && q ? b.createOrFold<arith::SelectOp>(loc, condition, p, q) : Value(); };
+  bool sameSides = !x.lower == !y.lower && !x.upper == !y.upper;
+  return {pick(x.lower, y.lower), pick(x.upper, y.upper), x.isExact && y.isExact && sameSides};
+}
+
+/// Of a condition that is known without the key: all keys, or none.
+std::optional<KeyBounds> BoxEvaluator::boundsWithoutKey(Value condition, bool negated) {
+  Truth known = truth(condition);
+  Value some = negated ? known.all : known.some;
+  if (!some)
+    return std::nullopt;
+  if (negated)
+    some = make<arith::XOrIOp>(some, flag(true));
+  if (matchPattern(some, m_One()))
+    return KeyBounds{{}, {}, /*isExact=*/true};
+  constexpr int64_t beyond = int64_t(1) << 40; // all keys
+  return KeyBounds{{}, b.createOrFold<arith::SelectOp>(loc, some, constant(beyond), constant(-beyond)), /*isExact=*/true};
+}
+
 KeyBounds BoxEvaluator::keyBounds(Value condition, Value key, bool negated) {
   Operation *op = isFromAbove(condition) ? nullptr : condition.getDefiningOp();
-  if (!op)
-    return {};
-  if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One()))
+  if (isa_and_nonnull<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One()))
     return keyBounds(op->getOperand(0), key, !negated);
-  if (isa<arith::AndIOp, arith::OrIOp>(op))
+  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op))
     return join(keyBounds(op->getOperand(0), key, negated), keyBounds(op->getOperand(1), key, negated), isa<arith::AndIOp>(op) != negated);
-  if (auto select = dyn_cast<arith::SelectOp>(op))
-    return join(keyBounds(select.getTrueValue(), key, negated), keyBounds(select.getFalseValue(), key, negated), /*both=*/false);
-  auto cmp = dyn_cast<arith::CmpIOp>(op);
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
+    KeyBounds x = keyBounds(select.getTrueValue(), key, negated), y = keyBounds(select.getFalseValue(), key, negated);
+    if (Value which = oneValue(select.getCondition()))
+      return choose(which, x, y);
+    KeyBounds either = join(x, y, /*both=*/false);
+    either.isExact = false;
+    return either;
+  }
+  if (std::optional<KeyBounds> same = boundsWithoutKey(condition, negated))
+    return *same;
+  auto cmp = dyn_cast_or_null<arith::CmpIOp>(op);
   if (!cmp)
     return {};
   CmpIPredicate predicate = negated ? arith::invertPredicate(cmp.getPredicate()) : cmp.getPredicate();

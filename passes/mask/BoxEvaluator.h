@@ -5,6 +5,7 @@
 // "not known", which is always sound.
 #pragma once
 
+#include "dialect/tile/TileDialect.h"
 #include "passes/lower/IndexRange.h"
 
 #include "mlir/IR/Builders.h"
@@ -25,9 +26,11 @@ struct Truth {
   mlir::Value some, all;
 };
 
-/// The keys that a condition lets pass lie in [lower, upper). Null: not bounded on that side.
+/// The keys that a condition lets pass lie in [lower, upper). Null: not bounded on that side. `isExact`: the truth over a block of keys says no more than
+/// these bounds.
 struct KeyBounds {
   mlir::Value lower, upper;
+  bool isExact = false;
 };
 
 /// Evaluates the values of one scalar region; emits code at the builder's insertion point.
@@ -60,11 +63,17 @@ private:
   Interval computeInterval(mlir::Operation *op);
   Interval quotient(mlir::Operation *op, Interval x, Interval y);
   Interval remainder(Interval x, mlir::Value divisor, Interval quotients);
+  Interval lookup(tile::LookupOp op);
+  Interval shift(mlir::Operation *op, Interval x, Interval y);
+  Interval bits(mlir::Operation *op, Interval x, Interval y);
+  bool isNotNegative(mlir::Value value);
   Truth computeTruth(mlir::Operation *op);
   Truth compare(mlir::Operation *op);
   std::optional<Linear> linear(mlir::Value value, mlir::Value key);
   KeyBounds atMost(const Linear &left, const Linear &right, int64_t slack);
   KeyBounds join(KeyBounds x, KeyBounds y, bool both);
+  KeyBounds choose(mlir::Value condition, KeyBounds x, KeyBounds y);
+  std::optional<KeyBounds> boundsWithoutKey(mlir::Value condition, bool negated);
 
   mlir::Value constant(int64_t value);
   mlir::Value flag(bool value);

@@ -212,6 +212,8 @@ private:
     Operation *rest = b.create(state);
     for (auto [region, old] : llvm::zip_equal(rest->getRegions(), op.getRegions())) {
       region.takeBody(old);
+      if (auto loop = dyn_cast<ForBlocksOp>(rest); loop && &region == &loop.getClasses())
+        continue; // scalar code
       for (Block &block : region) {
         OpBuilder inside = OpBuilder::atBlockBegin(&block);
         unsigned carried = inits ? block.getNumArguments() - inits : 0;

@@ -27,3 +27,20 @@ tile.kernel @folds(%o: memref<?x?xf32, strided<[?, ?]>>, %i: memref<?x?xf32, str
   tile.store %p, %o[%z, %z] axes [0, 1] : tensor<64x64xf32>, memref<?x?xf32, strided<[?, ?]>>
   tile.return
 }
+
+
+// CHECK-LABEL: tile.kernel @classes
+tile.kernel @classes(%lo: i64, %hi: i64, %x: f32) {
+  // Classes that let every block pass, and say nothing else.
+  // CHECK: tile.for_blocks
+  // CHECK-NOT: classes
+  // CHECK: tile.return
+  tile.for_blocks %n = %lo to %hi step 16 {
+    tile.print "{}" (%n) : i64
+  } classes {
+  ^bb0(%k: i64):
+    %live = arith.constant true
+    tile.yield %live : i1
+  }
+  tile.return
+}

@@ -48,11 +48,11 @@ func.func @lookup(%t: memref<?xf32>, %i: i64) {
 // -----
 
 func.func @blocks(%n: i64, %x: f32) {
-  // expected-error@+1 {{constraint 1: expected a body of an i64 and the carried types 'f32'}}
+  // expected-error@+1 {{constraint 1: expected a body of the types 'i64', 'f32'}}
   %r = "tile.for_blocks"(%n, %n, %x) <{step = 16 : i64}> ({
   ^bb0(%i: i64):
     tile.yield %x : f32
-  }) : (i64, i64, f32) -> f32
+  }, {}) : (i64, i64, f32) -> f32
   return
 }
 
@@ -62,6 +62,32 @@ func.func @blocks(%n: i64, %x: f32) {
   // expected-error@+1 {{constraint 1: expected the body to yield 'f32'}}
   %r = tile.for_blocks %i = %n to %n step 16 iter_args(%y = %x) -> (f32) {
     tile.yield %i : i64
+  }
+  return
+}
+
+// -----
+
+func.func @blocks(%n: i64, %x: f32) {
+  // expected-error@+1 {{constraint 1: expected a body of the types 'i64', 'i1', 'f32'}}
+  %r = tile.for_blocks %i = %n to %n step 16 iter_args(%y = %x) -> (f32) {
+    tile.yield %y : f32
+  } classes {
+  ^bb0(%k: i64):
+    %live = arith.cmpi sge, %k, %n : i64
+    tile.yield %live, %live : i1, i1
+  }
+  return
+}
+
+// -----
+
+func.func @blocks(%n: i64) {
+  // expected-error@+1 {{constraint 3: expected classes that take an i64 and yield i1s}}
+  tile.for_blocks %i = %n to %n step 16 {
+  } classes {
+  ^bb0(%k: i64):
+    tile.yield %k : i64
   }
   return
 }

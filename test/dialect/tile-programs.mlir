@@ -37,6 +37,20 @@ tile.kernel @loops(%n: i64, %x: f32) {
   // CHECK: tile.for_blocks %{{.*}} = %[[N]] to %[[N]] step 16 {
   tile.for_blocks %i = %n to %n step 16 {
   }
+  // CHECK: tile.for_blocks %{{.*}} = %[[N]] to %[[N]] step 16 flags(%[[P:.*]]) iter_args(%[[E:.*]] = %{{.*}}) -> (i1) {
+  // CHECK-NEXT: tile.yield %[[P]] : i1
+  // CHECK-NEXT: } classes {
+  // CHECK-NEXT: ^bb0(%[[K:.*]]: i64):
+  // CHECK-NEXT: %[[LIVE:.*]] = arith.cmpi sge, %[[K]], %[[N]]
+  // CHECK-NEXT: tile.yield %[[LIVE]], %[[LIVE]] : i1, i1
+  %b = arith.constant true
+  %t = tile.for_blocks %i = %n to %n step 16 flags(%p) iter_args(%e = %b) -> (i1) {
+    tile.yield %p : i1
+  } classes {
+  ^bb0(%k: i64):
+    %live = arith.cmpi sge, %k, %n : i64
+    tile.yield %live, %live : i1, i1
+  }
   tile.return
 }
 

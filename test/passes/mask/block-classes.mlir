@@ -1,0 +1,109 @@
+// RUN: tegula-opt %s --pass-pipeline='builtin.module(tile.kernel(tegula-bound-masks),canonicalize,cse)' --split-input-file | FileCheck %s
+
+// Documents: ids that rise, so a block holds those between its two ends. Its class is scalar code of its number, and the body is told.
+!q = memref<?x64xf16, strided<[?, ?]>>
+!ids = memref<?xi32, strided<[?]>>
+// CHECK-LABEL: tile.kernel @documents
+// CHECK-SAME: %[[DOC:[^ ]*]]: memref<?xi32, strided<[?]>>
+tile.kernel @documents(%v: !q, %S: memref<?x?xf32>, %doc: !ids {tile.name = "doc", tile.sorted}, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) {
+  %c128 = arith.constant 128 : i64
+  %c0 = arith.constant 0 : i64
+  %tiles = arith.ceildivsi %M, %c128 : i64
+  %t = tile.program_id of (%tiles) : i64
+  // CHECK: %[[ROW:.*]] = arith.muli
+  %row = arith.muli %t, %c128 : i64
+  %end = arith.addi %row, %c128 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<128xf32>
+  %l0 = arith.constant dense<0.0> : tensor<128xf32>
+  %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<128x32xf32>
+  // CHECK: tile.for_blocks %[[N:[^ ]*]] = %{{.*}} to %{{.*}} step 32 flags(%[[PARTIAL:[^ ,]*]], %[[UNSEEN:[^ ,)]*]])
+  %r:3 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
+    %s = tile.load %S[%row, %n] axes [0, 1] : memref<?x?xf32> -> tensor<128x32xf32>
+    %keep = tile.mask rows(%row) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %of = tile.lookup %doc[%i] : !ids
+      %at = tile.lookup %doc[%j] : !ids
+      %same = arith.cmpi eq, %of, %at : i32
+      tile.yield %same : i1
+    } : tensor<128x32xi1>
+    // CHECK: scf.if %[[PARTIAL]]
+    %x = arith.select %keep, %s, %hidden : tensor<128x32xi1>, tensor<128x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 1.0 : tensor<128x32xf32>, tensor<128xf32>
+    %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
+    %w = arith.truncf %p : tensor<128x32xf32> to tensor<128x32xf16>
+    %vt = tile.load %v[%n, %c0] axes [0, 1] : !q -> tensor<32x64xf16>
+    // CHECK: tile.zero_unseen {{.*}} if(%[[UNSEEN]])
+    %vz = tile.zero_unseen %vt rows(%row to %end) cols(%n to %N) seen {
+    ^bb0(%i: i64, %j: i64):
+      %of = tile.lookup %doc[%i] : !ids
+      %at = tile.lookup %doc[%j] : !ids
+      %same = arith.cmpi eq, %of, %at : i32
+      tile.yield %same : i1
+    } : tensor<32x64xf16>
+    %u2 = tile.dot %w, %vz acc(%u1 : tensor<128x64xf32>) : tensor<128x32xf16>, tensor<32x64xf16> -> tensor<128x64xf32>
+    // CHECK: } classes {
+    // CHECK-NEXT: ^bb0(%[[K:.*]]: i64):
+    // CHECK: %[[LASTROW:.*]] = arith.addi %[[ROW]], %c127
+    // CHECK: %[[LASTKEY:.*]] = arith.addi %[[K]], %c31
+    // CHECK: tile.lookup %[[DOC]][%[[ROW]]]
+    // CHECK: %[[R0:.*]] = arith.extsi
+    // CHECK: tile.lookup %[[DOC]][%[[LASTROW]]]
+    // CHECK: %[[R1:.*]] = arith.extsi
+    // CHECK: tile.lookup %[[DOC]][%[[K]]]
+    // CHECK: %[[K0:.*]] = arith.extsi
+    // CHECK: tile.lookup %[[DOC]][%[[LASTKEY]]]
+    // CHECK: %[[K1:.*]] = arith.extsi
+    // CHECK: %[[A:.*]] = arith.cmpi sle, %[[R0]], %[[K1]]
+    // CHECK: %[[B:.*]] = arith.cmpi sle, %[[K0]], %[[R1]]
+    // CHECK: %[[LIVE:.*]] = arith.andi %[[A]], %[[B]]
+    // CHECK: tile.yield %[[LIVE]], %{{.*}}, %{{.*}} : i1, i1, i1
+    tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
+  }
+  tile.store %r#0, %S[%row, %c0] axes [0] : tensor<128xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
+// What ends of the loop say, classes need not: a condition of the row alone leaves all keys or none.
+// CHECK-LABEL: tile.kernel @rows
+// CHECK-SAME: %[[L:[^ ]*]]: i64 {tile.dim = "L"}, %[[N:[^ ]*]]: i64 {tile.dim = "N"}
+!v = memref<?x64xf16, strided<[?, ?]>>
+tile.kernel @rows(%v: !v, %S: memref<?x?xf32>, %M: i64 {tile.dim = "M"}, %L: i64 {tile.dim = "L"}, %N: i64 {tile.dim = "N"}) {
+  %c128 = arith.constant 128 : i64
+  %c0 = arith.constant 0 : i64
+  %tiles = arith.ceildivsi %M, %c128 : i64
+  %t = tile.program_id of (%tiles) : i64
+  // CHECK: %[[ROW:.*]] = arith.muli
+  %row = arith.muli %t, %c128 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<128xf32>
+  %l0 = arith.constant dense<0.0> : tensor<128xf32>
+  %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<128x32xf32>
+  // CHECK: %[[EXISTS:.*]] = arith.cmpi slt, %[[ROW]], %[[L]]
+  // CHECK: %[[LIMIT:.*]] = arith.select %[[EXISTS]]
+  // CHECK: %[[END:.*]] = arith.minsi %{{.*}}, %[[LIMIT]]
+  // CHECK: %[[UPPER:.*]] = arith.minsi %[[N]], %[[END]]
+  // CHECK: tile.for_blocks %{{.*}} to %[[UPPER]] step 32 iter_args
+  // CHECK-NOT: classes
+  %r:3 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
+    %s = tile.load %S[%row, %n] axes [0, 1] : memref<?x?xf32> -> tensor<128x32xf32>
+    %keep = tile.mask rows(%row) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %sees = arith.cmpi sge, %i, %j : i64
+      %row_exists = arith.cmpi slt, %i, %L : i64
+      %both = arith.andi %sees, %row_exists : i1
+      tile.yield %both : i1
+    } : tensor<128x32xi1>
+    %x = arith.select %keep, %s, %hidden : tensor<128x32xi1>, tensor<128x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 1.0 : tensor<128x32xf32>, tensor<128xf32>
+    %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
+    %w = arith.truncf %p : tensor<128x32xf32> to tensor<128x32xf16>
+    %vt = tile.load %v[%n, %c0] axes [0, 1] : !v -> tensor<32x64xf16>
+    %u2 = tile.dot %w, %vt acc(%u1 : tensor<128x64xf32>) : tensor<128x32xf16>, tensor<32x64xf16> -> tensor<128x64xf32>
+    tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
+  }
+  tile.store %r#0, %S[%row, %c0] axes [0] : tensor<128xf32>, memref<?x?xf32>
+  tile.return
+}
