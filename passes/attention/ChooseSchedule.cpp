@@ -175,10 +175,10 @@ double expectedSpeed(ScheduleAttr schedule, const AttentionShape &shape, const T
 
 /// The best of those that fit; the smallest where none does.
 Fields choosePipelined(const Overrides &fixed, MLIRContext *context, const AttentionShape &shape, const Target &target) {
-  // With a running max, or a reference to be looked for in each block, a third warpgroup has too few registers.
+  // With a running max, or a reference to be looked for in each block, a third warpgroup has too few registers; a fourth one has none for scores to be computed.
   SmallVector<int64_t> consumers{2}, blocks{128, 112, 96, 80, 64, 48, 32, 16};
   if (shape.seesPrefix && fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold) == SoftmaxForm::Fixed)
-    consumers.append({3, 4});
+    consumers.append(shape.computesScores ? std::initializer_list<int64_t>{3} : std::initializer_list<int64_t>{3, 4});
   if (fixed.consumers)
     consumers = {*fixed.consumers};
   else if (fixed.blockM)
@@ -216,7 +216,7 @@ int64_t tegula::sharedBytes(ScheduleAttr schedule, const AttentionShape &shape) 
 
 int64_t tegula::consumerRegisters(ScheduleAttr schedule, const AttentionShape &shape) {
   // Scores in f32, packed weights, the accumulator; addresses, row statistics and counters.
-  int64_t rest = schedule.getSoftmax() == SoftmaxForm::Fixed ? 28 + shape.valueDim / 16 : 48;
+  int64_t rest = schedule.getSoftmax() == SoftmaxForm::Fixed ? 28 + shape.valueDim / 16 + (shape.computesScores ? 16 : 0) : 48;
   return schedule.getBlockN() / 2 + schedule.getBlockN() / 4 + shape.valueDim / 2 + rest;
 }
 
@@ -351,7 +351,8 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
       }
       Region &mask = op.getMask(); // (b, h, g, i, j)
       Value visible = mask.front().getTerminator()->getOperand(0), row = mask.getArgument(3), key = mask.getArgument(4);
-      AttentionShape shape{op.getHeadDim(), op.getValueDim(), bits, growsWithRows(visible, row, key), canFixReference(op), seesPrefix(visible, key)};
+      AttentionShape shape{op.getHeadDim(), op.getValueDim(), bits, growsWithRows(visible, row, key), canFixReference(op), seesPrefix(visible, key),
+                           op.getScore().front().getTerminator()->getOperand(0) != op.getScore().getArgument(0)};
       auto schedule = chooseSchedule(&getContext(), shape, record, fixedFields(!record), [&](StringRef field) { return scheduleError(op, field); });
       if (!schedule)
         return signalPassFailure();

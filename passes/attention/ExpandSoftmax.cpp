@@ -67,7 +67,7 @@ Value fixedReference(TileMath &m, OnlineSoftmaxOp op) {
     return max;
   auto first = [&](OpBuilder &b) -> Value { return ReduceOp::create(b, m.loc, ReduceKind::Max, op.getScores()); };
   if (op.getFromFirstBlock()) {
-    Value own = m.reference(first(m.b));
+    Value found = op.getBasis() ? m.add(ReduceOp::create(m.b, m.loc, ReduceKind::Max, op.getBasis()), op.getBias()) : first(m.b), own = m.reference(found);
     return matchPattern(max, m_NegInfFloat()) ? own : m.select(m.equals(max, -infinity), own, max);
   }
   if (matchPattern(max, m_NegInfFloat()))

@@ -7,6 +7,7 @@
 #include "passes/attention/AttentionProgram.h"
 #include "passes/attention/ChooseSchedule.h"
 #include "passes/attention/NarrowKeys.h"
+#include "passes/attention/ScoreBias.h"
 #include "passes/mask/KeyOrder.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -45,6 +46,8 @@ struct FixableLoop {
   OnlineSoftmaxOp softmax;
   unsigned max, sum, acc; ///< which carried values
   bool fromFirstBlock = true; ///< no row sees its first key in a later block
+  SmallVector<MaskOp> masks;  ///< of the scores
+  MapOp biased;               ///< makes scores that are a product and a bias; may be absent
   SmallVector<StoreOp> stores;
 
   /// Nothing where the form is unsafe or pointless; `reason` says why.
@@ -123,12 +126,17 @@ bool FixableLoop::checkScores(std::string &reason) {
     if (!mask || !matchPattern(select.getFalseValue(), m_NegInfFloat()))
       return false;
     fromFirstBlock &= seesPrefix(mask.getBody().front().getTerminator()->getOperand(0), mask.getBody().getArgument(1));
+    masks.push_back(mask);
     scores = select.getTrueValue();
   }
   auto dot = withoutFactor(scores).getDefiningOp<DotOp>();
   reason = "its scores are more than a product, and may grow along the keys";
-  if (!dot)
-    return false;
+  if (!dot) {
+    biased = scores.getDefiningOp<MapOp>();
+    dot = biased && biased.getInputs().size() == 1 ? biased.getInputs()[0].getDefiningOp<DotOp>() : DotOp();
+    if (!dot || !fromFirstBlock || !ScoreTerms::match(biased.getBody()))
+      return false;
+  }
   reason = "weights relative to a first block may leave the range of f16";
   return !dot.getLhs().getType().getElementType().isF16();
 }
@@ -150,7 +158,8 @@ bool tegula::canFixReference(KernelOp kernel) {
 
 bool tegula::canFixReference(AttentionOp op) {
   auto yielded = [](Region &region) { return region.front().getTerminator()->getOperand(0); };
-  bool isProduct = op.getReduction() == Reduction::Softmax && yielded(op.getScore()) == op.getScore().getArgument(0) && foldableScale(op);
+  bool sees = seesPrefix(yielded(op.getMask()), op.getMask().getArgument(4)), isBiased = sees && ScoreTerms::match(op.getScore());
+  bool isProduct = op.getReduction() == Reduction::Softmax && ((yielded(op.getScore()) == op.getScore().getArgument(0) && foldableScale(op)) || isBiased);
   bool readsStatistics = llvm::any_of(op.getEmits(), [](Region &emit) {
     unsigned results = emit.getNumArguments() / 2; // see tegula-decompose
     return !emit.getArgument(results - 2).use_empty() || !emit.getArgument(results - 1).use_empty();
@@ -174,6 +183,11 @@ struct FixReferencePass : tegula::impl::FixReferencePassBase<FixReferencePass> {
         reason = "its running max is read";
         found.reset();
       }
+      Value bias = found ? findBias(kernel, *found) : Value();
+      if (found && found->biased && !bias) {
+        reason = "the keys that a row sees have no exact bounds, and a bias may grow along them";
+        found.reset();
+      }
       if (!found && schedule.getSoftmax() == SoftmaxForm::Fixed) { // asked for: the choice knows
         emitRemark(kernel.getLoc()) << "`" << kernel.getSymName() << "` takes softmax = threshold, not fixed: " << reason;
         schedule = withSoftmax(schedule, SoftmaxForm::Threshold);
@@ -182,7 +196,7 @@ struct FixReferencePass : tegula::impl::FixReferencePassBase<FixReferencePass> {
       }
       if (!found || !found->softmax.getThreshold())
         continue;
-      fold(kernel, *found, schedule);
+      fold(kernel, *found, bias, schedule);
       ++folded;
     }
   }
@@ -209,7 +223,7 @@ private:
     return FlatSymbolRefAttr::get(other.getSymNameAttr());
   }
 
-  void fold(KernelOp kernel, FixableLoop &found, ScheduleAttr schedule) {
+  void fold(KernelOp kernel, FixableLoop &found, Value bias, ScheduleAttr schedule) {
     FlatSymbolRefAttr other = makeOther(kernel, found, schedule);
     found.softmax.setFolded(true);
     bool isFixed = schedule.getSoftmax() == SoftmaxForm::Fixed;
@@ -217,6 +231,8 @@ private:
       found.softmax.setThreshold(0);
       found.softmax.setFixed(true);
       found.softmax.setFromFirstBlock(found.fromFirstBlock);
+      if (bias)
+        setBasis(found, bias);
     }
     OpBuilder b(found.loop->getContext());
     b.setInsertionPointAfter(found.loop);
@@ -228,6 +244,36 @@ private:
       store->moveBefore(body, body->end());
     b.setInsertionPointToEnd(body);
     YieldOp::create(b, redo.getLoc());
+  }
+
+  /// The largest bias of each row, if the scores have one.
+  static Value findBias(KernelOp kernel, FixableLoop &found) {
+    if (!found.biased)
+      return {};
+    DenseMap<Value, IndexRange> known;
+    for (BlockArgument argument : kernel.getArguments())
+      if (kernel.getArgAttr(argument.getArgNumber(), "tile.dim"))
+        known[argument] = {0, int64_t(1) << 29}; // launches refuse more
+    kernel->walk([&](ProgramIdOp id) {
+      for (Value index : id.getIndices())
+        known[index] = {0, int64_t(1) << 31}; // of a grid axis
+    });
+    return largestBias(found.loop, found.biased, *ScoreTerms::match(found.biased.getBody()), found.masks, IndexRanges(known));
+  }
+
+  /// The scores without their bias, of which the first block's max is taken.
+  static void setBasis(FixableLoop &found, Value bias) {
+    OpBuilder b(found.softmax);
+    auto map = cast<MapOp>(b.clone(*found.biased));
+    map.getBody().front().getTerminator()->setOperand(0, ScoreTerms::match(map.getBody())->product);
+    Value basis = map.getResult();
+    for (MaskOp mask : llvm::reverse(found.masks)) {
+      auto select = cast<arith::SelectOp>(*mask->getUsers().begin());
+      Value own = cast<MaskOp>(b.clone(*mask)).getResult(); // not that of the scores, which goes under a test
+      basis = arith::SelectOp::create(b, select.getLoc(), own, basis, select.getFalseValue());
+    }
+    found.softmax.getBasisMutable().assign(basis);
+    found.softmax.getBiasMutable().assign(bias);
   }
 
   static Value compare(OpBuilder &b, arith::CmpFPredicate predicate, Value value, double number) {

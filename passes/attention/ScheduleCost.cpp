@@ -47,8 +47,8 @@ llvm::StringRef ScheduleCost::bound() const {
 ScheduleCost tegula::scheduleCost(ScheduleAttr schedule, const AttentionShape &shape) {
   double keys = schedule.getBlockN(), consumers = schedule.getConsumers();
   double products = productCycles(keys, shape);
-  // A thread's instructions: scale, exponential, sum and half a conversion an element, and a running max; and those of a block.
-  double perElement = schedule.getSoftmax() == SoftmaxForm::Fixed ? 3.5 : 4.5;
+  // A thread's instructions: scale, exponential, sum and half a conversion an element, a running max, and the score's own; and those of a block.
+  double perElement = (schedule.getSoftmax() == SoftmaxForm::Fixed ? 3.5 : 4.5) + (shape.computesScores ? 2 : 0);
   double softmax = std::max(warpgroupRows * keys / exponentialsPerCycle, perElement * keys / 2 + 70);
   ScheduleCost cost;
   cost.matrix = consumers * products;

@@ -6,10 +6,12 @@
 // on the mask's spelling.
 #include "passes/Passes.h"
 #include "passes/mask/BoxEvaluator.h"
+#include "passes/mask/KeyOrder.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 
 namespace tegula {
@@ -168,10 +170,11 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
     for (auto &[found, ranges] : masks)
       if (isIdentityWhereHidden(found) && !tighten(found, ranges))
         classify(found, ranges);
-    for (auto &[found, ranges] : masks) {
-      guard(found, ranges);
-      mergeLimits(found, ranges);
-    }
+    for (auto &[found, ranges] : masks)
+      for (MaskedScores &part : separate(found, ranges)) {
+        guard(part, ranges);
+        mergeLimits(part, ranges);
+      }
     for (auto &[zero, ranges] : values)
       narrow(zero, ranges);
   }
@@ -389,6 +392,50 @@ private:
       all = arith::AndIOp::create(b, loc, all, next);
     yield->setOperand(0, all);
     ++merged;
+  }
+
+  /// A select for each kind of condition that a mask is and-ed of: those that hold up to some key of a row, those that hold from some key on, and all others. A block seldom needs the tests
+  /// of several.
+  SmallVector<MaskedScores> separate(MaskedScores found, IndexRanges &ranges) {
+    Region &region = found.mask.getBody();
+    SmallVector<Value> conjuncts{region.front().getTerminator()->getOperand(0)}, kinds[3];
+    while (!conjuncts.empty()) {
+      Value next = conjuncts.pop_back_val();
+      Trend trend = trendOf(next, region.getArgument(1));
+      if (auto both = next.getDefiningOp<arith::AndIOp>(); both && region.isAncestor(both->getParentRegion()))
+        conjuncts.append({both.getRhs(), both.getLhs()});
+      else
+        kinds[trend == Trend::Falling ? 0 : trend == Trend::Rising ? 1 : 2].push_back(next);
+    }
+    if (llvm::count_if(kinds, [](auto &kind) { return !kind.empty(); }) < 2)
+      return {found};
+    OpBuilder b(found.select);
+    Location loc = found.mask.getLoc();
+    SmallVector<MaskedScores> parts;
+    Value scores = found.select.getTrueValue();
+    for (ArrayRef<Value> kind : kinds) {
+      if (kind.empty())
+        continue;
+      IRMapping values;
+      auto mask = cast<MaskOp>(b.clone(*found.mask, values));
+      for (auto [from, to] : llvm::zip(region.getArguments(), mask.getBody().getArguments()))
+        if (std::optional<IndexRange> range = ranges.of(from))
+          ranges.set(to, *range);
+      Operation *yield = mask.getBody().front().getTerminator();
+      OpBuilder inside(yield);
+      Value all = values.lookupOrDefault(kind.front());
+      for (Value next : kind.drop_front())
+        all = arith::AndIOp::create(inside, loc, all, values.lookupOrDefault(next));
+      yield->setOperand(0, all);
+      auto select = arith::SelectOp::create(b, found.select.getLoc(), mask, scores, found.select.getFalseValue());
+      scores = select;
+      parts.push_back({found.loop, mask, select});
+    }
+    found.select.replaceAllUsesWith(scores);
+    found.select.erase();
+    if (found.mask->use_empty())
+      found.mask.erase();
+    return parts;
   }
 
   /// Puts mask and select under a test of the block.

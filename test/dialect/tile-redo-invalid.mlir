@@ -26,6 +26,22 @@ func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
 // -----
 
 func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
+  // expected-error@+1 {{constraint 3: `basis` needs `from_first_block`}}
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 folded fixed basis %s : tensor<8x16xf32> bias %m : tensor<8xf32> : tensor<8x16xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
+  // expected-error@+1 {{constraint 4: expected a `basis` of type 'tensor<8x16xf32>' and a `bias` of type 'tensor<8xf32>'}}
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 folded fixed from_first_block basis %s : tensor<8x16xf32> : tensor<8x16xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
   // expected-error@+1 {{constraint 3: `fixed` needs `folded`}}
   %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 fixed : tensor<8x16xf32>, tensor<8xf32>
   return

@@ -40,13 +40,26 @@ tile.kernel @window(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %o: 
   tile.return
 }
 
+// Scores are a product and what reads the key once through arithmetic: the largest bias of a row is known. Three warpgroups at most have registers to compute them.
+// CHECK-LABEL: tile.kernel @biased
+// CHECK: softmax = fixed
+tile.kernel @biased(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %o: memref<?x?x?x128xbf16>, %n: i64, %slope: f32) {
+  tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
+    scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
+    score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %d = arith.subi %j, %i : i64 %p = arith.sitofp %d : i64 to f32 %e = arith.mulf %slope, %p : f32 %r = arith.addf %s, %e : f32 tile.yield %r : f32 }
+    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64 tile.yield %c : i1 }
+    outs(%o : memref<?x?x?x128xbf16>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
+  tile.return
+}
+
 // Scores are more than a product.
 // CHECK-LABEL: tile.kernel @mapped
 // CHECK: softmax = threshold
 tile.kernel @mapped(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %o: memref<?x?x?x128xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
-    score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %p = arith.sitofp %j : i64 to f32 %r = arith.addf %s, %p : f32 tile.yield %r : f32 }
+    score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %p = arith.sitofp %j : i64 to f32 %t = math.tanh %p : f32 %r = arith.addf %s, %t : f32 tile.yield %r : f32 }
     mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.constant true tile.yield %c : i1 }
     outs(%o : memref<?x?x?x128xbf16>)
     emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }

@@ -99,6 +99,23 @@ tile.kernel @first(%s: tensor<64x32xf32>, %l: tensor<64xf32>, %o: memref<?x?xf32
   tile.return
 }
 
+// Of biased scores, that of the basis, and the largest bias.
+// CHECK-LABEL: tile.kernel @basis
+// CHECK-SAME: %[[S:[^ ]+]]: tensor<64x32xf32>, %[[B:[^ ]+]]: tensor<64x32xf32>, %[[BIAS:[^ ]+]]: tensor<64xf32>
+// CHECK-NOT: tile.reduce max %[[S]]
+// CHECK: %[[BLOCK:.*]] = tile.reduce max %[[B]]
+// CHECK-NEXT: %[[FOUND:.*]] = arith.addf %[[BLOCK]], %[[BIAS]]
+// CHECK: %[[FIRST:.*]] = arith.select %{{.*}}, %{{.*}}, %[[FOUND]]
+// CHECK: math.fma %[[S]]
+// CHECK: tile.store %[[FIRST]]
+tile.kernel @basis(%s: tensor<64x32xf32>, %basis: tensor<64x32xf32>, %bias: tensor<64xf32>, %l: tensor<64xf32>, %o: memref<?x?xf32>, %z: i64) {
+  %m = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %l scale 0.125 folded fixed from_first_block basis %basis : tensor<64x32xf32> bias %bias : tensor<64xf32> : tensor<64x32xf32>, tensor<64xf32>
+  tile.store %m1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.store %l1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.return
+}
+
 // That of a later one has one.
 // CHECK-LABEL: tile.kernel @continued
 // CHECK-SAME: %[[M:[^ ]+]]: tensor<64xf32>

@@ -45,7 +45,8 @@ tile.kernel @mapped(%q: tensor<64x16xbf16>, %k: tensor<32x16xbf16>, %v: tensor<3
     %s = tile.dot %q, %k transpose_b : tensor<64x16xbf16>, tensor<32x16xbf16> -> tensor<64x32xf32>
     %x = tile.map %s rows(%zero) cols(%j) {
     ^bb0(%score: f32, %row: i64, %key: i64):
-      %bias = arith.sitofp %key : i64 to f32
+      %place = arith.sitofp %key : i64 to f32
+      %bias = math.exp %place : f32
       %sum = arith.addf %score, %bias : f32
       tile.yield %sum : f32
     } : (tensor<64x32xf32>) -> tensor<64x32xf32>

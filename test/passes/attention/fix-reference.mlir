@@ -210,3 +210,65 @@ tile.kernel @late(%q: tensor<64x16xbf16>, %k: tensor<32x16xbf16>, %v: tensor<32x
   tile.store %r#2, %o[%zero, %zero] axes [0, 1] : tensor<64x16xf32>, memref<?x16xf32>
   tile.return
 }
+
+// -----
+
+#fixed = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = fixed>
+
+// A product and a bias: the reference is the largest product of the first block and the largest bias of the keys that the row sees, which an interval says.
+// CHECK-LABEL: tile.kernel @biased
+// CHECK-SAME: %[[SLOPE:[^ ]+]]: f32)
+// CHECK: %[[BIAS:.*]] = tile.map rows(%[[ROW:.*]]) {
+// CHECK-NEXT: ^bb0(%[[I:.*]]: i64):
+// CHECK: %[[LAST:.*]] = arith.maxsi %{{.*}}, %{{.*}} : i64
+// CHECK: %[[FAR:.*]] = arith.subi %{{.*}}, %[[I]] : i64
+// CHECK: %[[NEAR:.*]] = arith.subi %[[LAST]], %[[I]] : i64
+// CHECK: %[[LOW:.*]] = arith.sitofp %[[FAR]]
+// CHECK: %[[HIGH:.*]] = arith.sitofp %[[NEAR]]
+// CHECK: %[[X:.*]] = arith.mulf %[[SLOPE]], %[[LOW]]
+// CHECK: %[[Y:.*]] = arith.mulf %[[SLOPE]], %[[HIGH]]
+// CHECK: %[[MOST:.*]] = arith.maxnumf %[[X]], %[[Y]]
+// CHECK-NEXT: tile.yield %[[MOST]]
+// CHECK: tile.for_blocks
+// CHECK: %[[S:.*]] = tile.dot
+// CHECK: %[[SCORES:.*]] = arith.select
+// The basis has a mask of its own.
+// CHECK: %[[PRODUCT:.*]] = tile.map %[[S]]
+// CHECK: tile.yield %{{.*}} : f32
+// CHECK: %[[OWN:.*]] = tile.mask
+// CHECK: %[[BASIS:.*]] = arith.select %[[OWN]], %[[PRODUCT]], %{{.*}}
+// CHECK: tile.online_softmax %[[SCORES]], {{.*}} scale 1.000000e+00 folded fixed from_first_block basis %[[BASIS]] : tensor<64x32xf32> bias %[[BIAS]] : tensor<64xf32> :
+tile.kernel @biased(%q: tensor<64x16xbf16>, %k: tensor<32x16xbf16>, %v: tensor<32x16xbf16>, %o: memref<?x16xf32>, %n: i64 {tile.dim = "N"}, %slope: f32) attributes {schedule = #fixed} {
+  %zero = arith.constant 0 : i64
+  %row = tile.program_id of (%n) : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %l0 = arith.constant dense<0.0> : tensor<64xf32>
+  %u0 = arith.constant dense<0.0> : tensor<64x16xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<64x32xf32>
+  %r:3 = tile.for_blocks %j = %zero to %n step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>) {
+    %s = tile.dot %q, %k transpose_b : tensor<64x16xbf16>, tensor<32x16xbf16> -> tensor<64x32xf32>
+    %y = tile.map %s rows(%row) cols(%j) {
+    ^bb0(%score: f32, %at: i64, %key: i64):
+      %c = arith.constant 0.25 : f32
+      %scaled = arith.mulf %score, %c : f32
+      %d = arith.subi %key, %at : i64
+      %f = arith.sitofp %d : i64 to f32
+      %b = arith.mulf %slope, %f : f32
+      %sum = arith.addf %scaled, %b : f32
+      tile.yield %sum : f32
+    } : (tensor<64x32xf32>) -> tensor<64x32xf32>
+    %keep = tile.mask rows(%row) cols(%j) {
+    ^bb0(%at: i64, %key: i64):
+      %sees = arith.cmpi sge, %at, %key : i64
+      tile.yield %sees : i1
+    } : tensor<64x32xi1>
+    %x = arith.select %keep, %y, %hidden : tensor<64x32xi1>, tensor<64x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 1.0 threshold 8 : tensor<64x32xf32>, tensor<64xf32>
+    %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xbf16>
+    %u1 = tile.scale_rows %u, %a : tensor<64x16xf32>, tensor<64xf32>
+    %u2 = tile.dot %w, %v acc(%u1 : tensor<64x16xf32>) : tensor<64x32xbf16>, tensor<32x16xbf16> -> tensor<64x16xf32>
+    tile.yield %m1, %l1, %u2 : tensor<64xf32>, tensor<64xf32>, tensor<64x16xf32>
+  }
+  tile.store %r#2, %o[%zero, %zero] axes [0, 1] : tensor<64x16xf32>, memref<?x16xf32>
+  tile.return
+}

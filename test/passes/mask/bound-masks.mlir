@@ -316,3 +316,62 @@ tile.kernel @neighbours(%v: !w, %S: memref<?x?xf32>, %X: i32 {tile.name = "X"}, 
   }
   tile.return
 }
+
+// -----
+
+// A mask falls apart into what holds up to some key, what holds from some key on, and the rest: each has its own test.
+!v = memref<?x64xf16, strided<[?, ?]>>
+// CHECK-LABEL: tile.kernel @kinds
+tile.kernel @kinds(%v: !v, %S: memref<?x?xf32>, %W: i32 {tile.name = "W"}, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) {
+  %c128 = arith.constant 128 : i64
+  %c0 = arith.constant 0 : i64
+  %tiles = arith.ceildivsi %M, %c128 : i64
+  %t = tile.program_id of (%tiles) : i64
+  %row = arith.muli %t, %c128 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<128xf32>
+  %l0 = arith.constant dense<0.0> : tensor<128xf32>
+  %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<128x32xf32>
+  %r:3 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
+    // CHECK: %[[S:.*]] = tile.load
+    %s = tile.load %S[%row, %n] axes [0, 1] : memref<?x?xf32> -> tensor<128x32xf32>
+    // CHECK: %[[A:.*]] = scf.if
+    // CHECK: tile.mask
+    // CHECK: arith.cmpi sge
+    // CHECK-NEXT: tile.yield
+    // CHECK: arith.select %{{.*}}, %[[S]], %{{.*}}
+    // CHECK: %[[B:.*]] = scf.if
+    // CHECK: tile.mask
+    // CHECK: arith.cmpi slt
+    // CHECK-NEXT: tile.yield
+    // CHECK: arith.select %{{.*}}, %[[A]], %{{.*}}
+    // CHECK: %[[C:.*]] = scf.if
+    // CHECK: tile.mask
+    // CHECK: arith.cmpi eq
+    // CHECK-NEXT: tile.yield
+    // CHECK: arith.select %{{.*}}, %[[B]], %{{.*}}
+    // CHECK: tile.online_softmax %[[C]]
+    %keep = tile.mask rows(%row) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %w = arith.extsi %W : i32 to i64
+      %sees = arith.cmpi sge, %i, %j : i64
+      %back = arith.subi %i, %j : i64
+      %near = arith.cmpi slt, %back, %w : i64
+      %two = arith.constant 2 : i64
+      %odd = arith.remsi %j, %two : i64
+      %same = arith.cmpi eq, %odd, %w : i64
+      %both = arith.andi %sees, %near : i1
+      %all = arith.andi %both, %same : i1
+      tile.yield %all : i1
+    } : tensor<128x32xi1>
+    %x = arith.select %keep, %s, %hidden : tensor<128x32xi1>, tensor<128x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 1.0 : tensor<128x32xf32>, tensor<128xf32>
+    %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
+    %w = arith.truncf %p : tensor<128x32xf32> to tensor<128x32xf16>
+    %vt = tile.load %v[%n, %c0] axes [0, 1] : !v -> tensor<32x64xf16>
+    %u2 = tile.dot %w, %vt acc(%u1 : tensor<128x64xf32>) : tensor<128x32xf16>, tensor<32x64xf16> -> tensor<128x64xf32>
+    tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
+  }
+  tile.store %r#0, %S[%row, %c0] axes [0] : tensor<128xf32>, memref<?x?xf32>
+  tile.return
+}
