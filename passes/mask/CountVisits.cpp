@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -143,7 +144,8 @@ private:
   /// Whether a block's scores go through the element mask, as the loop itself decides it.
   static Value isTested(OpBuilder &b, KeyLoop &found) {
     Location loc = found.loop.getLoc();
-    Value tested = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
+    bool isHidden = found.softmax && matchPattern(found.softmax.getScores(), m_Constant()); // by a mask that shows nothing, which has folded
+    Value tested = arith::ConstantOp::create(b, loc, b.getBoolAttr(isHidden));
     for (arith::SelectOp select : found.selects) {
       Value own = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
       if (auto branch = dyn_cast<scf::IfOp>(select->getParentOp()); branch && branch->getParentOp() == found.loop)

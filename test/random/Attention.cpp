@@ -17,6 +17,7 @@ class AttentionGenerator {
 public:
   explicit AttentionGenerator(Choices &choices) : choices(choices) {}
   RandomProgram make();
+  RandomProgram makeMask();
 
 private:
   void addFns();
@@ -26,6 +27,7 @@ private:
   void addLets();
   void addMasks();
   std::string mask();
+  std::string blockList();
   std::string term(const std::string &index);
   std::string condition(int depth);
   void addScores();
@@ -314,8 +316,9 @@ std::string AttentionGenerator::condition(int depth) {
              choices.pick({"i", "12", "h - i"}) + ")";
     case 4: { // the largest remainder, and its neighbour
       int64_t by = choices.pick({8, 4, 5, 3});
-      return std::string("(") + choices.pick({"i", "j"}) + (" % " + std::to_string(by)) +
-             " " + op + " " + std::to_string(by - 1) + ")";
+      return std::string("(") + choices.pick({"i", "j"}) +
+             (" % " + std::to_string(by)) + " " + op + " " +
+             std::to_string(by - 1) + ")";
     }
     case 5: // blocks on the diagonal, and quotients on both sides of 0
       return choices.chance(50)
@@ -351,6 +354,16 @@ std::string AttentionGenerator::condition(int depth) {
   default:
     return "(" + condition(0) + " ? " + a + " : " + b + ")";
   }
+}
+
+/// Blocks chosen for each query or block of queries.
+std::string AttentionGenerator::blockList() {
+  std::string list = fresh("list"), block = choices.pick({"8", "16", "4", "p"}),
+              row = choices.pick({"i", "i / 8", "i / p"});
+  clauses.push_back("param " + list + ": i32[M,3] in -1..6");
+  return choices.pick({"any", "any", "all"}) + ("(t in 3: " + list) + "[" +
+         row + ", t] " + choices.pick({"==", "!=", ">="}) + " j / " + block +
+         ")";
 }
 
 void AttentionGenerator::addMasks() {
@@ -523,6 +536,55 @@ RandomProgram AttentionGenerator::make() {
   for (int n = 0; n < 2; ++n)
     program.problems.push_back(problem());
   return program;
+}
+
+RandomProgram AttentionGenerator::makeMask() {
+  type = "f64";
+  hasLse = false;
+  addFns();
+  addParams();
+  clauses.push_back("param p: i32");
+  addLets();
+  for (unsigned count = 1 + choices.below(2); count; --count)
+    switch (choices.below(4)) {
+    case 0:
+      clauses.push_back("mask " + condition(choices.below(3)));
+      break;
+    case 1: {
+      std::string list = blockList();
+      clauses.push_back("mask " + list);
+      break;
+    }
+    default:
+      clauses.push_back("mask " + mask());
+      break;
+    }
+  RandomProgram program;
+  program.text = fns + "attention base(q: T[B,H,M,D], k: T[B,G,N,D], v: "
+                       "T[B,G,N,E]) -> (o: T[B,H,M,E]) {\n  static D = 8, E = "
+                       "8, T = f64\n";
+  for (const std::string &clause : clauses)
+    program.text += "  " + clause + "\n";
+  program.text += "}\n";
+  program.item = "base";
+  program.schedule = {
+      "block_m=" + std::string(choices.pick({"8", "8", "16", "32"})),
+      "block_n=" + std::string(choices.pick({"8", "8", "16", "32"}))};
+  tool::Pairs common = arguments;
+  for (int n = 0; n < 3; ++n) {
+    arguments = common;
+    arguments.emplace_back("p", choices.pick({"8", "-8", "0", "3", "1", "50"}));
+    program.problems.push_back(problem());
+    for (auto &[name, length] : program.problems.back().sizes)
+      if (name == "N" || (name == "M" && isSquare))
+        length = isSquare ? program.problems.back().sizes[3].second
+                          : choices.pick({40, 24, 33, 64, 9, 100});
+  }
+  return program;
+}
+
+RandomProgram tegula::generated::maskProgram(Choices &choices) {
+  return AttentionGenerator(choices).makeMask();
 }
 
 RandomProgram tegula::generated::attentionProgram(Choices &choices) {

@@ -98,8 +98,11 @@ std::string Expressions::integerOrLiteral(int depth) {
 }
 
 std::string Expressions::divisor(int depth) {
-  if (choices.chance(35))
-    return integer(depth);
+  if (choices.chance(35)) {
+    std::string by = integer(depth);
+    // Over no value of `t`, a constant.
+    return by.find("(t in ") == std::string::npos ? by : binary(by, "|", "1");
+  }
   return choices.pick({"2", "3", "4", "5", "16", "-2", "-3", "7"});
 }
 

@@ -21,6 +21,10 @@ struct RandomProgram {
 /// An `attention` item over everything that its clauses can say.
 RandomProgram attentionProgram(Choices &choices);
 
+/// An `attention` item that says what is seen, in every way that there is, and
+/// nothing else.
+RandomProgram maskProgram(Choices &choices);
+
 /// A `kernel` item: loops over ragged tiles, elementwise code, reductions.
 RandomProgram kernelProgram(Choices &choices);
 
