@@ -200,6 +200,54 @@ TEST_F(JitTest, RunsOnTheCpu) {
   EXPECT_NEAR(lse[1], std::log(2.0f), 1e-6);
 }
 
+/// Windows, lengths and batches are arguments of one kernel.
+TEST_F(JitTest, OneKernelServesEveryWindowAndLength) {
+  const char *text = R"tg(
+attention window(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: T[B,H,M,E], lse: f32[B,H,M]) {
+  static D = 8, E = 8, T = f32
+  param W: i32
+  mask i + (N - M) >= j && i + (N - M) - j < W
+}
+)tg";
+  struct Problem {
+    int batch, m, n, window;
+  };
+  for (auto [batch, m, n, window] :
+       {Problem{1, 70, 70, 1}, {2, 70, 200, 3}, {3, 129, 129, 64},
+        {1, 200, 70, 64}, {1, 1, 300, 1000}, {2, 0, 5, 7}}) {
+    // All values of a key are its number, and all scores are equal.
+    auto kernel = jit.compileForHost({.source = text});
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    std::vector<float> q(batch * m * 8), k(batch * n * 8), v(batch * n * 8);
+    std::vector<float> o(batch * m * 8, NAN), lse(batch * m, NAN);
+    for (size_t at = 0; at != v.size(); ++at)
+      v[at] = static_cast<float>(at / 8 % n);
+    Arguments arguments = (*kernel)->arguments();
+    auto set = [&](const char *name, std::vector<float> &data, int64_t rows) {
+      auto view = TensorView::contiguous(data.data(), ElementType::f32,
+                                         {batch, 1, rows, 8});
+      ASSERT_TRUE(arguments.set(name, view).ok());
+    };
+    set("q", q, m), set("k", k, n), set("v", v, n), set("o", o, m);
+    ASSERT_TRUE(arguments
+                    .set("lse", TensorView::contiguous(lse.data(),
+                                                       ElementType::f32,
+                                                       {batch, 1, m}))
+                    .ok());
+    ASSERT_TRUE(arguments.set("W", window).ok());
+    Status status = (*kernel)->run(arguments);
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (int row = 0; row != batch * m; ++row) {
+      int last = std::min(row % m + n - m, n - 1);
+      int first = std::max(row % m + n - m - window + 1, 0);
+      int count = std::max(last - first + 1, 0);
+      EXPECT_NEAR(o[row * 8], count ? (first + last) / 2.0 : 0.0, 1e-3) << row;
+      EXPECT_NEAR(std::exp(lse[row]), count, 1e-2) << row;
+    }
+  }
+  EXPECT_EQ(jit.statistics().compiles, 1);
+}
+
 TEST_F(JitTest, FromC) {
   const char *defines[] = {"T=f16"};
   tegula_compile_options options = {};
