@@ -78,8 +78,8 @@ def FixReferencePass : Pass<"tegula-fix-reference", "::mlir::ModuleOp"> {
     the whole program is run again for its block of rows, as it came in, under the direct schedule: it becomes a second `tile.kernel`, named by the `tile.redo` that guards the stores.
     Under `softmax = threshold` the reference is the running max, and a row stands where that, in units of log2, is within 2^16 of 0 (bf16 operands; 2^13 of f16: a weight of 1 then rounds to 1), or where the row saw no key.
     Under `softmax = fixed` the reference is the row's max over the first block in which it sees a key: a loop keeps no running max and rescales nothing, so that a block costs one multiply-add, one
-    exponential and one addition an element. A row stands with `2^-60 < sum < 2^100` and a finite accumulator, or with a sum of 0 and no reference. Only where scores are a product, or
-    one and a bias that reads the key once through arithmetic (its largest value over the keys that a row sees is then added to the first block's max, so that a slope may point either way), and
+    exponential and one addition an element. A row stands with `2^-60 < sum < 2^100` and a finite accumulator, or with a sum of 0 and no reference. Only where scores are a function of the product that
+    is the same for all keys of a row (a scale, tanh), or a product and a bias that reads the key once through arithmetic (its largest value over the keys that a row sees is then added to the first block's max, so that a slope may point either way), and
     operands are not f16 (weights could overflow); else the schedule becomes `softmax = threshold`. Where a row's first key may lie behind the first block, a block looks for rows without
     a reference.
     Outputs must be 16- or 32-bit floats, as these have room for a mark. Runs before masks are bounded, on programs written by hand like on decomposed ones.

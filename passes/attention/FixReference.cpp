@@ -117,7 +117,7 @@ Value withoutFactor(Value scores) {
   return isScaled ? map.getInputs()[0] : scores;
 }
 
-/// Scores are a product, perhaps times a number, so that what the first block shows of a row speaks for the rest.
+/// Scores are a function of the product that is the same for all keys of a row, so that what the first block shows speaks for the rest, or such a product and a bias of bounded growth.
 bool FixableLoop::checkScores(std::string &reason) {
   Value scores = softmax.getScores();
   while (auto select = scores.getDefiningOp<arith::SelectOp>()) {
@@ -134,7 +134,11 @@ bool FixableLoop::checkScores(std::string &reason) {
   if (!dot) {
     biased = scores.getDefiningOp<MapOp>();
     dot = biased && biased.getInputs().size() == 1 ? biased.getInputs()[0].getDefiningOp<DotOp>() : DotOp();
-    if (!dot || !fromFirstBlock || !ScoreTerms::match(biased.getBody()))
+    if (!dot)
+      return false;
+    if (!dependsOnKey(biased.getBody()))
+      biased = {};
+    else if (!fromFirstBlock || !ScoreTerms::match(biased.getBody()))
       return false;
   }
   reason = "weights relative to a first block may leave the range of f16";
@@ -159,7 +163,7 @@ bool tegula::canFixReference(KernelOp kernel) {
 bool tegula::canFixReference(AttentionOp op) {
   auto yielded = [](Region &region) { return region.front().getTerminator()->getOperand(0); };
   bool sees = seesPrefix(yielded(op.getMask()), op.getMask().getArgument(4)), isBiased = sees && ScoreTerms::match(op.getScore());
-  bool isProduct = op.getReduction() == Reduction::Softmax && ((yielded(op.getScore()) == op.getScore().getArgument(0) && foldableScale(op)) || isBiased);
+  bool isProduct = op.getReduction() == Reduction::Softmax && (!dependsOnKey(op.getScore()) || isBiased);
   bool readsStatistics = llvm::any_of(op.getEmits(), [](Region &emit) {
     unsigned results = emit.getNumArguments() / 2; // see tegula-decompose
     return !emit.getArgument(results - 2).use_empty() || !emit.getArgument(results - 1).use_empty();

@@ -101,6 +101,8 @@ private:
 
 } // namespace
 
+bool tegula::dependsOnKey(Region &score) { return dependsOn(score.front().getTerminator()->getOperand(0), score.front().getArguments().back(), score); }
+
 std::optional<ScoreTerms> ScoreTerms::match(Region &score) {
   Value argument = score.getArgument(0), yielded = score.front().getTerminator()->getOperand(0);
   auto sum = yielded.getDefiningOp<arith::AddFOp>();

@@ -6,6 +6,9 @@
 
 namespace tegula {
 
+/// Whether a score function, whose last argument is the key, depends on it beside the product: if not, what one block shows of a row speaks for the others.
+bool dependsOnKey(mlir::Region &score);
+
 /// The terms of a score function: one that is the product, perhaps times a number, and one that does not depend on it.
 struct ScoreTerms {
   mlir::Value product, bias;

@@ -66,9 +66,9 @@ tile.kernel @mapped(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %o: 
   tile.return
 }
 
-// A scale of rows cannot be folded, so that scores are a product of products.
+// A scale of rows, like any function of the product alone, is the same for all keys of a row.
 // CHECK-LABEL: tile.kernel @scaled
-// CHECK: softmax = threshold
+// CHECK: softmax = fixed
 tile.kernel @scaled(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %o: memref<?x?x?x128xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.sitofp %i : i64 to f32 tile.yield %c : f32 }
