@@ -395,8 +395,10 @@ private:
   }
 
   /// A select for each kind of condition that a mask is and-ed of: those that hold up to some key of a row, those that hold from some key on, and all others. A block seldom needs the tests
-  /// of several.
+  /// of several. Of blocks with classes one test is known ahead.
   SmallVector<MaskedScores> separate(MaskedScores found, IndexRanges &ranges) {
+    if (found.loop.hasClasses())
+      return {found};
     Region &region = found.mask.getBody();
     SmallVector<Value> conjuncts{region.front().getTerminator()->getOperand(0)}, kinds[3];
     while (!conjuncts.empty()) {
