@@ -285,7 +285,7 @@ void Picture::drawGrowth(double y) {
   text(panel, y + 8, "Score elements touched, by length", heading);
   double chartTop = y + 20,
          chartHeight = std::max(90.0, pipelineTop - 50 - chartTop),
-         chartWidth = 300;
+         chartWidth = 260; // the words behind it take the rest
   auto x = [&](double length) {
     return panel +
            chartWidth * std::log(length / points.front()->length) /
