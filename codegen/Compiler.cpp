@@ -164,11 +164,14 @@ struct Compiler::Run {
     return (uint64_t(serialised) << 32) + std::max<int64_t>(0, int64_t(facts.spillStores) - bytesOutsideLoop());
   }
 
-  /// What a thread may spill once a tile: a schedule with a fixed reference fills the registers in its block loop exactly, and what lives across it, for stores and for the
-  /// rows that are computed again, goes to memory around it: more where four warpgroups share the registers.
+  /// What a thread may spill once a tile: a few values that live across the block loop cost less than a smaller block does. A schedule with a fixed
+  /// reference fills the registers in that loop exactly, and what lives across it, for stores and for the rows that are computed again, goes to
+  /// memory around it: more where four warpgroups share the registers.
   int64_t bytesOutsideLoop() const {
-    if (!chosen || chosen.getSoftmax() != tile::SoftmaxForm::Fixed)
+    if (!chosen || chosen.getForm() != tile::Form::Pipelined)
       return 0;
+    if (chosen.getSoftmax() != tile::SoftmaxForm::Fixed)
+      return 32;
     return chosen.getConsumers() == 4 ? 384 : 192;
   }
 

@@ -9,6 +9,7 @@
 #include "codegen/Ptx.h"
 #include "codegen/FatalErrorGuard.h"
 #include "codegen/Selectable.h"
+#include "codegen/SplitVectors.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -23,6 +24,9 @@
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/Pass.h"
+#include "llvm/PassInfo.h"
+#include "llvm/PassRegistry.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Target/TargetMachine.h"
 #include <mutex>
@@ -64,13 +68,38 @@ private:
   bool &failed;
 };
 
+/// The backend's passes, without those that cost much and change nothing in the
+/// machine code, since ptxas chooses addresses again. Vectors are split after the
+/// passes on IR, which have less to look at before.
+class KernelPasses final : public llvm::legacy::PassManager {
+public:
+  void add(llvm::Pass *pass) override {
+    llvm::StringRef name;
+    if (const llvm::PassInfo *info =
+            llvm::PassRegistry::getPassRegistry()->getPassInfo(
+                pass->getPassID()))
+      name = info->getPassArgument();
+    loopsAreReduced |= name == "loop-reduce";
+    if (name == "slsr" || (name == "early-cse" && !loopsAreReduced)) {
+      delete pass;
+      return;
+    }
+    PassManager::add(pass);
+    if (name == "codegenprepare")
+      PassManager::add(createSplitVectorsPass());
+  }
+
+private:
+  bool loopsAreReduced = false;
+};
+
 /// All that LLVM owns during one code generation; leaked as a whole after a
 /// fatal error.
 struct LlvmState {
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   std::unique_ptr<llvm::TargetMachine> machine;
-  llvm::legacy::PassManager passes;
+  KernelPasses passes;
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream{text};
 };

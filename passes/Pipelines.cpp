@@ -11,7 +11,7 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
@@ -96,7 +96,6 @@ void tegula::buildNvvmPipeline(OpPassManager &pm, const PipelineOptions &options
   pm.addPass(createCSEPass());
   pm.addPass(createLegalizeMathPass());
   pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertVectorToLLVMPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
   verifyStage(pm, "nvvm");
@@ -108,4 +107,5 @@ void tegula::registerLoweringInterfaces(DialectRegistry &registry) {
   registerConvertMathToLLVMInterface(registry);
   registerConvertNVVMToLLVMInterface(registry);
   ub::registerConvertUBToLLVMInterface(registry);
+  vector::registerConvertVectorToLLVMInterface(registry);
 }

@@ -2,6 +2,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Parser/Parser.h"
+#include "llvm/Support/CommandLine.h"
 #include <gtest/gtest.h>
 
 using namespace mlir;
@@ -39,6 +40,22 @@ TEST_F(Ptx, Kernel) {
             std::string::npos);
   EXPECT_NE(code->text.find(".visible .entry k("), std::string::npos);
   EXPECT_NE(code->text.find("ex2.approx.ftz.f32"), std::string::npos);
+}
+
+/// What takes most of the time of a compilation is which passes run, and on what.
+TEST_F(Ptx, Passes) {
+  const char *arguments[] = {"CodegenTests", "--debug-pass=Structure"};
+  llvm::cl::ParseCommandLineOptions(2, arguments);
+  testing::internal::CaptureStderr();
+  ASSERT_TRUE(succeeded(emitBody("")));
+  std::string passes = testing::internal::GetCapturedStderr();
+  llvm::cl::ResetAllOptionOccurrences();
+  auto count = [&](llvm::StringRef name) { return llvm::StringRef(passes).count("      " + name.str() + "\n"); };
+  EXPECT_EQ(count("Straight line strength reduction"), 0u) << passes;
+  EXPECT_EQ(count("Early CSE"), 1u);
+  EXPECT_EQ(count("Split vectors"), 1u);
+  EXPECT_LT(passes.find("CodeGen Prepare"), passes.find("Split vectors"));
+  EXPECT_LT(passes.find("Split vectors"), passes.find("NVPTX DAG->DAG Pattern Instruction Selection"));
 }
 
 TEST_F(Ptx, AssemblyIsConvergent) {
