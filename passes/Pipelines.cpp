@@ -65,8 +65,8 @@ void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options
 
 void tegula::buildVisitsPipeline(OpPassManager &pm, const PipelineOptions &options) {
   addBoundedPasses(pm, options);
-  pm.addPass(createCountVisitsPass());
   pm.addNestedPass<tile::KernelOp>(createInlineClassesPass());
+  pm.addPass(createCountVisitsPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
 }

@@ -230,14 +230,14 @@ Truth BoxEvaluator::computeTruth(Operation *op) {
     Truth x = truth(op->getOperand(0));
     return {negated(x.all), negated(x.some)};
   }
+  // Where a flag is not known, the other one decides what it can.
+  auto either = [&](Value p, Value q) { return p && q ? make<arith::OrIOp>(p, q) : p ? p : q; };
+  auto both = [&](Value p, Value q) { return p && q ? make<arith::AndIOp>(p, q) : p ? p : q; };
+  auto needBoth = [&](Value p, Value q, bool isAnd) -> Value {
+    return p && q ? (isAnd ? make<arith::AndIOp>(p, q) : make<arith::OrIOp>(p, q)) : Value();
+  };
   if (isa<arith::AndIOp, arith::OrIOp>(op)) {
     Truth x = truth(op->getOperand(0)), y = truth(op->getOperand(1));
-    // Where a flag is not known, the other one decides what it can.
-    auto either = [&](Value p, Value q) { return p && q ? make<arith::OrIOp>(p, q) : p ? p : q; };
-    auto both = [&](Value p, Value q) { return p && q ? make<arith::AndIOp>(p, q) : p ? p : q; };
-    auto needBoth = [&](Value p, Value q, bool isAnd) -> Value {
-      return p && q ? (isAnd ? make<arith::AndIOp>(p, q) : make<arith::OrIOp>(p, q)) : Value();
-    };
     if (isa<arith::AndIOp>(op))
       return {both(x.some, y.some), needBoth(x.all, y.all, true)};
     return {needBoth(x.some, y.some, false), either(x.all, y.all)};
@@ -248,7 +248,9 @@ Truth BoxEvaluator::computeTruth(Operation *op) {
       auto pick = [&](Value p, Value q) { return p && q ? b.createOrFold<arith::SelectOp>(loc, condition, p, q) : Value(); };
       return {pick(x.some, y.some), pick(x.all, y.all)};
     }
-    return {x.some && y.some ? make<arith::OrIOp>(x.some, y.some) : Value(), x.all && y.all ? make<arith::AndIOp>(x.all, y.all) : Value()};
+    // c ? x : y is c && x || !c && y, and as well (!c || x) && (c || y).
+    Truth c = truth(select.getCondition());
+    return {needBoth(both(c.some, x.some), both(negated(c.all), y.some), false), needBoth(either(negated(c.some), x.all), either(c.all, y.all), true)};
   }
   return {};
 }

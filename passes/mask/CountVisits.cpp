@@ -29,19 +29,26 @@ struct KeyLoop {
   ForBlocksOp loop;
   SmallVector<arith::SelectOp> selects;
   OnlineSoftmaxOp softmax;
-  int64_t rows = 0;
+  Value key; ///< the first one of a block: what the loop counts, or what its body makes of that
+  int64_t rows = 0, keys = 0;
 
-  explicit KeyLoop(ForBlocksOp loop) : loop(loop) {
+  explicit KeyLoop(ForBlocksOp loop) : loop(loop), key(loop.getInductionVar()) {
     loop->walk([&](Operation *op) {
       if (op->getParentOfType<ForBlocksOp>() != loop)
         return;
       auto select = dyn_cast<arith::SelectOp>(op);
-      if (auto mask = select ? select.getCondition().getDefiningOp<MaskOp>() : MaskOp(); mask && mask.getCols() == loop.getInductionVar())
-        selects.push_back(select), rows = mask.getKeep().getType().getDimSize(0);
+      if (auto mask = select ? select.getCondition().getDefiningOp<MaskOp>() : MaskOp(); mask && mask.getCols().getParentBlock() == &loop.getBody().front()) {
+        selects.push_back(select);
+        key = mask.getCols();
+        setShape(mask.getKeep().getType());
+      }
       if (auto found = dyn_cast<OnlineSoftmaxOp>(op))
-        softmax = found, rows = found.getScores().getType().getDimSize(0);
+        softmax = found, setShape(found.getScores().getType());
     });
   }
+
+private:
+  void setShape(RankedTensorType type) { rows = type.getDimSize(0), keys = type.getDimSize(1); }
 };
 
 /// Where the visits of a program go.
@@ -73,7 +80,7 @@ private:
       return kernel.emitError("`") << kernel.getSymName() << "` has no loop over blocks of keys";
     Tally tally = addTally(kernel, ids.front());
     for (KeyLoop &found : loops) {
-      if (found.rows != loops.front().rows || found.loop.getStep() != loops.front().loop.getStep())
+      if (found.rows != loops.front().rows || found.keys != loops.front().keys)
         return kernel.emitError("`") << kernel.getSymName() << "` has loops over blocks of several sizes";
       addVisit(found, tally);
       ++counted;
@@ -89,7 +96,7 @@ private:
   /// The size of a block, and what the weights of a row are relative to.
   DictionaryAttr facts(KeyLoop &found) {
     Builder b(&getContext());
-    NamedAttrList facts({b.getNamedAttr("rows", b.getI64IntegerAttr(found.rows)), b.getNamedAttr("keys", b.getI64IntegerAttr(found.loop.getStep()))});
+    NamedAttrList facts({b.getNamedAttr("rows", b.getI64IntegerAttr(found.rows)), b.getNamedAttr("keys", b.getI64IntegerAttr(found.keys))});
     if (OnlineSoftmaxOp softmax = found.softmax)
       facts.append("reference", b.getStringAttr(!softmax.getFixed() ? "running max" : softmax.getFromFirstBlock() ? "first block" : "first visible block"));
     return facts.getDictionary(&getContext());
@@ -162,7 +169,7 @@ private:
     auto byte = [&](int value) { return arith::ConstantOp::create(b, loc, b.getI8IntegerAttr(value)); };
     Value visitClass = arith::SelectOp::create(b, loc, tested, byte(1), byte(2));
     Value kind = arith::SelectOp::create(b, loc, tested, constant(b, loc, 0), constant(b, loc, 1));
-    Value block = arith::DivSIOp::create(b, loc, found.loop.getInductionVar(), constant(b, loc, found.loop.getStep()));
+    Value block = arith::DivSIOp::create(b, loc, found.key, constant(b, loc, found.keys));
     AtomicAddOp::create(b, loc, constant(b, loc, 1), tally.counts, kind, Value());
     ScatterOp::create(b, loc, visitClass, tally.classes, ValueRange{tally.program, block}, Value());
   }

@@ -146,11 +146,10 @@ static void printKernel(const Explanation &e, llvm::raw_ostream &os) {
     fields.push_back(name.str() + "=" +
                      (value.getAsString() ? value.getAsString()->str()
                                           : formatv("{0}", value).str()));
-  std::stable_sort(fields.begin(), fields.end(),
-                   [](const std::string &a, const std::string &b) {
-                     return StringRef(a).starts_with("form=") >
-                            StringRef(b).starts_with("form=");
-                   });
+  llvm::sort(fields, [](const std::string &a, const std::string &b) {
+    bool isForm = StringRef(a).starts_with("form=");
+    return isForm != StringRef(b).starts_with("form=") ? isForm : a < b;
+  });
   line(os, "schedule") << llvm::join(fields, " ") << '\n';
   for (auto [n, role] : llvm::enumerate(roles(e)))
     line(os, n ? "" : "roles") << formatv(
