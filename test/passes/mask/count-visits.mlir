@@ -96,3 +96,51 @@ tile.kernel @tested(%S: memref<?x?xf32>, %N: i64 {tile.dim = "N"}) {
   }
   tile.return
 }
+
+// -----
+
+// A mask that shows nothing has folded, and its scores with it: no block of it is free of tests.
+// CHECK-LABEL: tile.kernel @hidden
+// CHECK: tile.scatter %c1_i8
+tile.kernel @hidden(%N: i64 {tile.dim = "N"}) {
+  %c0 = arith.constant 0 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %l0 = arith.constant dense<0.0> : tensor<64xf32>
+  %s = arith.constant dense<0xFF800000> : tensor<64x32xf32>
+  %t = tile.program_id of (%N) : i64
+  %r:2 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0, %l = %l0) -> (tensor<64xf32>, tensor<64xf32>) {
+    %w, %mm, %ll, %rescale = tile.online_softmax %s, %m, %l scale 1.0 : tensor<64x32xf32>, tensor<64xf32>
+    tile.yield %mm, %ll : tensor<64xf32>, tensor<64xf32>
+  }
+  tile.return
+}
+
+// -----
+
+// Where the body makes the key of what the loop counts, as a search for live blocks does, its block is counted.
+// CHECK-LABEL: tile.kernel @searched
+// CHECK: tile.for_blocks %[[X:.*]] = %c0_i64 to %{{.*}} step 1 {
+// CHECK: %[[KEY:.*]] = arith.muli %[[X]], %c64_i64
+// CHECK: %[[BLOCK:.*]] = arith.divsi %[[KEY]], %c32_i64
+// CHECK: tile.scatter %c1_i8, %{{.*}}[%{{.*}}, %[[BLOCK]]]
+tile.kernel @searched(%S: memref<?x?xf32>, %N: i64 {tile.dim = "N"}) {
+  %c0 = arith.constant 0 : i64
+  %c64 = arith.constant 64 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<64xf32>
+  %l0 = arith.constant dense<0.0> : tensor<64xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<64x32xf32>
+  %t = tile.program_id of (%N) : i64
+  %r:2 = tile.for_blocks %x = %c0 to %N step 1 iter_args(%m = %m0, %l = %l0) -> (tensor<64xf32>, tensor<64xf32>) {
+    %n = arith.muli %x, %c64 : i64
+    %s = tile.load %S[%t, %n] axes [0, 1] : memref<?x?xf32> -> tensor<64x32xf32>
+    %keep = tile.mask rows(%t) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %sees = arith.cmpi sge, %i, %j : i64
+      tile.yield %sees : i1
+    } : tensor<64x32xi1>
+    %y = arith.select %keep, %s, %hidden : tensor<64x32xi1>, tensor<64x32xf32>
+    %w, %mm, %ll, %rescale = tile.online_softmax %y, %m, %l scale 1.0 : tensor<64x32xf32>, tensor<64xf32>
+    tile.yield %mm, %ll : tensor<64xf32>, tensor<64xf32>
+  }
+  tile.return
+}
