@@ -161,8 +161,8 @@ def InlineClassesPass : Pass<"tegula-inline-classes", "::tegula::tile::KernelOp"
   let summary = "turns a loop over the live blocks among all into one that looks for them";
   let description = [{
     A `tile.for_blocks` with classes becomes one without: the live blocks are counted, and the body, which then runs that often, starts with a search for the next one, from behind
-    the last. So the body stays straight code, and only scalars are computed for a block that is left out. Under a schedule of form `pipelined`, one of whose roles runs in one thread, all
-    blocks of a loop that loads are visited.
+    the last. So the body stays straight code, and only scalars are computed for a block that is left out. Under a schedule of form `pipelined`, where `tegula-rotate-loop` has made lists of the
+    loops that it knows, all blocks of a loop that loads are visited.
 
     Example: the body under `classes { tile.yield %live, %partial }` begins with an `scf.while` over block numbers until `%live`, then the code of `%partial`.
   }];
@@ -176,7 +176,7 @@ def RotateLoopPass : Pass<"tegula-rotate-loop", "::tegula::tile::KernelOp"> {
   let summary = "issues the scores of the next block before the output product of this one";
   let description = [{
     Rotates a `tile.for_blocks` whose body is dot, weights, rescale, dot (the rescale may be absent): the first block's scores move to a prologue, the last output product to an
-    epilogue, and the body computes the scores of block n, then accumulates block n - 1, whose weights it carries. So matrix ops of one block run
+    epilogue, and the body computes the scores of block n, then accumulates block n - 1, whose weights it carries. A loop with classes becomes one over a list of its live blocks. So matrix ops of one block run
     beside the exponentials of another (FlashAttention-3, arXiv:2407.08608, section 3.2). Found by data flow, not by origin. Only for schedules of form
     `pipelined`. The prologue runs for an empty range too: its block is masked throughout, which is the identity.
   }];

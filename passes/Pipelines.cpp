@@ -55,8 +55,8 @@ static void addBoundedPasses(OpPassManager &pm, const PipelineOptions &options) 
 void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options) {
   addBoundedPasses(pm, options);
   OpPassManager &blocks = pm.nest<tile::KernelOp>();
-  blocks.addPass(createInlineClassesPass());
   blocks.addPass(createRotateLoopPass());
+  blocks.addPass(createInlineClassesPass());
   blocks.addPass(createExpandSoftmaxPass());
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

@@ -273,6 +273,25 @@ LogicalResult ForBlocksOp::canonicalize(ForBlocksOp op, PatternRewriter &rewrite
   return success();
 }
 
+LogicalResult ListBlocksOp::verify() {
+  TypeRange arguments(getClasses().getArgumentTypes()), values(getClasses().front().getTerminator()->getOperandTypes());
+  if (arguments.size() != 1 || !arguments[0].isInteger(64) || values.empty() || !llvm::all_of(values, [](Type type) { return type.isInteger(1); }))
+    return emitOpError("constraint 1: expected classes that take an i64 and yield i1s");
+  if (getStepAttr().getInt() <= 0)
+    return emitOpError("constraint 2: expected a positive step, but got ") << getStepAttr().getInt();
+  return success();
+}
+
+LogicalResult ListedBlockOp::verify() {
+  ListBlocksOp list = getListOp();
+  if (!list || getList() != list.getCount())
+    return emitOpError("constraint 1: expected the count of a `tile.list_blocks`");
+  size_t values = list.getClasses().front().getTerminator()->getNumOperands(), expected = std::max<size_t>(values, 2) - 2;
+  if (getFlags().size() != expected)
+    return emitOpError("constraint 2: expected ") << expected << " flags, but got " << getFlags().size();
+  return success();
+}
+
 //===-- memory ------------------------------------------------------------------------------------===//
 
 static LogicalResult verifyAccess(Operation *op, MemRefType memory, RankedTensorType tile, size_t indices, ArrayRef<int64_t> axes) {

@@ -198,7 +198,7 @@ def Tile_ForBlocksOp : Tile_Op<"for_blocks", [RecursiveMemoryEffects, SingleBloc
   let description = [{
     Runs the body for `n = lower, lower + step, ...` while `n < upper`; the block is the keys `n .. n + step - 1`, of which those from N on do not exist. With `classes`, scalar
     code of the block's number, it leaves out the blocks for which `live`, the first value, is false, and gives the body the other values as flags behind `n`. A flag asks for work that
-    may be done for any block: for blocks that are known to be full, say, it is false, and true is always right.
+    may be done for any block: for blocks that are known to be full, say, it is false, and true is always right. Where the first flag is false, so are the others.
     Constraints: 1. the body takes `n` (i64), the flags and the carried values, and yields the next ones. 2. `step` is positive. 3. `classes` takes `n` and yields i1s: `live`, then the flags.
     Keys of a loop with classes are not negative, and below 2^30.
     Classes that let every block pass and have no flags are dropped.
@@ -235,6 +235,52 @@ def Tile_ForBlocksOp : Tile_Op<"for_blocks", [RecursiveMemoryEffects, SingleBloc
     /// Makes `value`, of `classes`, one more flag: the argument of the body.
     ::mlir::Value addFlag(::mlir::Value value);
   }];
+}
+
+def Tile_ListBlocksOp : Tile_Op<"list_blocks", [RecursiveMemoryEffects]> {
+  let summary = "the live blocks of a range of keys, in an order that can be known ahead";
+  let description = [{
+    What `tile.for_blocks` with these bounds and classes visits: first the `free` blocks for which the first flag is false, then the others, `count` in all.
+    Constraints: 1. `classes` takes the number of a block (i64) and yields i1s: `live`, then the flags. 2. `step` is positive.
+
+    ```mlir
+    %count, %free = tile.list_blocks %lo to %hi step 128 classes {
+    ^bb0(%k: i64):
+      %live = arith.cmpi sge, %k, %lo : i64
+      tile.yield %live : i1
+    }
+    ```
+    Lowers to code of the lanes of the producer's warp, each of which looks at one block, in two passes: to count, and to load.
+  }];
+  let arguments = (ins I64:$lower, I64:$upper, I64Attr:$step);
+  let results = (outs I64:$count, I64:$free);
+  let regions = (region SizedRegion<1>:$classes);
+  let assemblyFormat = "$lower `to` $upper `step` $step `classes` $classes attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_ListedBlockOp : Tile_Op<"listed_block", [Pure]> {
+  let summary = "the number and the flags of a listed block";
+  let description = [{
+    The block at `place` of a list, and its flags but for the first, which its place tells. Of a list without blocks, place 0 is the range's first one, with all flags set. A program takes the
+    places of a list in order, each once.
+    Constraints: 1. `list` is the count of a `tile.list_blocks`. 2. there are as many flags as its classes have behind the first.
+
+    ```mlir
+    %count, %free = tile.list_blocks %lo to %hi step 128 classes {
+    ^bb0(%k: i64):
+      %live = arith.cmpi sge, %k, %lo : i64
+      tile.yield %live, %live, %live : i1, i1, i1
+    }
+    %n, %unseen = tile.listed_block %zero of %count : i64, i1
+    ```
+    Lowers to what the producer finds, and consumers read in a note beside the block's keys.
+  }];
+  let arguments = (ins I64:$place, I64:$list);
+  let results = (outs I64:$number, Variadic<I1>:$flags);
+  let assemblyFormat = "$place `of` $list attr-dict `:` type(results)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{ ListBlocksOp getListOp() { return getList().getDefiningOp<ListBlocksOp>(); } }];
 }
 
 //===-- Memory ------------------------------------------------------------------------------------===//

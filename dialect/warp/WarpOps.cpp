@@ -233,6 +233,31 @@ LogicalResult PackOp::verify() {
   return error;
 }
 
+LogicalResult RoleOp::verify() {
+  if (getWholeWarp() && !getElected())
+    return emitOpError("constraint 1: expected `warp` with `elected`");
+  return success();
+}
+
+static LogicalResult verifyNote(Operation *op, size_t numbers) {
+  if (numbers < 1 || numbers > 4)
+    return op->emitOpError("constraint 1: expected one to four numbers, but got ") << numbers;
+  return success();
+}
+
+LogicalResult NoteOp::verify() { return verifyNote(*this, getValues().size()); }
+LogicalResult ReadNoteOp::verify() { return verifyNote(*this, getValues().size()); }
+
+LogicalResult ClassifyBlocksOp::verify() {
+  TypeRange arguments(getClasses().getArgumentTypes()), values(getClasses().front().getTerminator()->getOperandTypes());
+  bool isPlain = arguments.size() == 1 && arguments[0].isInteger(64) && llvm::all_of(values, [](Type type) { return type.isInteger(1); });
+  if (!isPlain || values.empty() || values.size() != getBits().size())
+    return emitOpError("constraint 1: expected classes that take an i64 and yield ") << getBits().size() << " i1s";
+  if (getStepAttr().getInt() <= 0)
+    return emitOpError("constraint 2: expected a positive step, but got ") << getStepAttr().getInt();
+  return success();
+}
+
 LogicalResult ReleaseOp::verify() {
   // The slot that this op gives back, if it was taken in this block, and the matrix ops that still read it here.
   llvm::SmallPtrSet<Operation *, 4> running;

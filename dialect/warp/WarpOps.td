@@ -61,7 +61,8 @@ def Warp_RolesOp : Warp_Op<"roles", [NoTerminator, SingleBlock, RecursiveMemoryE
 def Warp_RoleOp : Warp_Op<"role", [HasParent<"RolesOp">, SingleBlockImplicitTerminator<"YieldOp">, RecursiveMemoryEffects]> {
   let summary = "what some warpgroups do";
   let description = [{
-    `registers` is the `setmaxnreg` count, 0 for the launch's own. With `elected`, one thread of the role runs the body.
+    `registers` is the `setmaxnreg` count, 0 for the launch's own. With `elected`, one thread of the role runs the body; with `warp` too, the lanes of its first warp do, and wait, together,
+    while copies, notes and commits are the first lane's. Constraints: 1. `warp` stands with `elected`.
 
     ```mlir
     warp.roles {
@@ -70,9 +71,10 @@ def Warp_RoleOp : Warp_Op<"role", [HasParent<"RolesOp">, SingleBlockImplicitTerm
     ```
     Lowers to a branch on the warpgroup.
   }];
-  let arguments = (ins StrAttr:$name, I64Attr:$warpgroups, I64Attr:$registers, UnitAttr:$elected);
+  let arguments = (ins StrAttr:$name, I64Attr:$warpgroups, I64Attr:$registers, UnitAttr:$elected, UnitAttr:$whole_warp);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$name `warpgroups` $warpgroups `registers` $registers (`elected` $elected^)? $body attr-dict";
+  let assemblyFormat = "$name `warpgroups` $warpgroups `registers` $registers (`elected` $elected^)? (`warp` $whole_warp^)? $body attr-dict";
+  let hasVerifier = 1;
 }
 
 def Warp_WarpgroupOp : Warp_Op<"warpgroup", [Pure]> {
@@ -132,13 +134,15 @@ def Warp_RingOp : Warp_Op<"ring"> {
   let summary = "allocates a ring in shared memory";
   let description = [{
     `copies` rings of one shape, one a consumer warpgroup where it is above 1; each slot has a full barrier (one arrival, and the bytes of the copy) and an empty barrier (one arrival a
-    consumer warp). `offset` (of the tiles) and `barriers` (of the barriers, full ones first) are bytes from the base of shared memory, set by `tegula-allocate-shared`.
+    consumer warp), and a note of 16 bytes where one is written. `offset` (of the tiles), `barriers` (of the barriers, full ones first) and `notes` are bytes from the base of shared memory,
+    set by `tegula-allocate-shared`.
 
     ```mlir
     %kr = warp.ring "k" copies 1 consumers 2 : !warp.ring<128x128xbf16, stages 2>
     ```
   }];
-  let arguments = (ins StrAttr:$name, I64Attr:$copies, I64Attr:$consumers, OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$barriers);
+  let arguments = (ins StrAttr:$name, I64Attr:$copies, I64Attr:$consumers, OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$barriers,
+                       OptionalAttr<I64Attr>:$notes);
   let results = (outs Warp_RingType:$ring);
   let assemblyFormat = "$name `copies` $copies `consumers` $consumers attr-dict `:` type($ring)";
 }
@@ -174,6 +178,51 @@ def Warp_ReleaseOp : Warp_Op<"release"> {
   let arguments = (ins Warp_RingType:$ring, I64:$counter, I64:$copy);
   let assemblyFormat = "$ring `[` $counter `]` `copy` $copy attr-dict `:` type($ring)";
   let hasVerifier = 1;
+}
+
+def Warp_NoteOp : Warp_Op<"note"> {
+  let summary = "the producer's note on a slot";
+  let description = [{
+    Up to four numbers that go with a slot's tile: written between the slot's acquire and its commit, they are there for who waits for it. Numbers are not negative, and below 2^30.
+    Constraints: 1. one to four numbers.
+  }];
+  let arguments = (ins Warp_RingType:$ring, I64:$counter, I64:$copy, Variadic<I64>:$values);
+  let assemblyFormat = "$ring `[` $counter `]` `copy` $copy `(` $values `)` attr-dict `:` type($ring)";
+  let hasVerifier = 1;
+}
+def Warp_ReadNoteOp : Warp_Op<"read_note"> {
+  let summary = "the note on a slot that has been waited for";
+  let description = [{
+    The same in all lanes, and said so to the machine. Constraints: 1. one to four numbers.
+  }];
+  let arguments = (ins Warp_RingType:$ring, I64:$counter, I64:$copy);
+  let results = (outs Variadic<I64>:$values);
+  let assemblyFormat = "$ring `[` $counter `]` `copy` $copy attr-dict `:` type($ring) `->` type($values)";
+  let hasVerifier = 1;
+}
+
+def Warp_ClassifyBlocksOp : Warp_Op<"classify_blocks", [RecursiveMemoryEffects]> {
+  let summary = "looks at 32 blocks, one a lane";
+  let description = [{
+    Bit l of each result is what `classes` yields in its place for the block `first + l * step`; of the first one, which says whether the block is live, 0 where that is not below `end`.
+    All lanes of a warp come here together.
+    Constraints: 1. `classes` takes an i64 and yields i1s, one a result, at least one. 2. `step` is positive.
+
+    ```mlir
+    %live, %tested = warp.classify_blocks %first to %end step 128 classes {
+    ^bb0(%k: i64):
+      %sees = arith.cmpi slt, %k, %end : i64
+      tile.yield %sees, %sees : i1, i1
+    } : i64, i64
+    ```
+    Lowers to the code and a ballot for each result.
+  }];
+  let arguments = (ins I64:$first, I64:$end, I64Attr:$step);
+  let results = (outs Variadic<I64>:$bits);
+  let regions = (region SizedRegion<1>:$classes);
+  let assemblyFormat = "$first `to` $end `step` $step `classes` $classes attr-dict `:` type($bits)";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{ static constexpr int64_t lanes = 32; }];
 }
 
 def Warp_CopyOp : Warp_Op<"copy"> {

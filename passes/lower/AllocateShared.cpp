@@ -45,6 +45,12 @@ struct AllocateSharedPass : tegula::impl::AllocateSharedPassBase<AllocateSharedP
       barriers += 2 * slots(ring);
     }
     take("barriers", barriers, 8 * barriers);
+    for (warp::RingOp ring : rings) {
+      if (llvm::none_of(ring->getUsers(), llvm::IsaPred<warp::NoteOp>))
+        continue;
+      ring.setNotesAttr(b.getI64IntegerAttr(next));
+      take("notes", slots(ring), noteBytes * slots(ring));
+    }
     for (warp::QueueOp queue : getOperation().getBody().front().getOps<warp::QueueOp>()) {
       queue.setOffsetAttr(b.getI64IntegerAttr(next));
       take("tile numbers", 1, queueBytes);
@@ -66,7 +72,7 @@ struct AllocateSharedPass : tegula::impl::AllocateSharedPassBase<AllocateSharedP
   }
 
 private:
-  static constexpr int64_t alignment = 1024, queueBytes = 48;
+  static constexpr int64_t alignment = 1024, queueBytes = 48, noteBytes = 16;
 
   static int64_t slots(warp::RingOp ring) { return ring.getCopies() * ring.getRing().getType().getStages(); }
   static int64_t tileBytes(warp::RingOp ring) { return slots(ring) * ring.getRing().getType().getSlotBytes(); }

@@ -132,6 +132,8 @@ std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsig
   }
   if (isa<warp::WarpgroupOp>(op))
     return IndexRange{0, 7}; // a CTA has at most 1024 threads
+  if (isa<tile::ListedBlockOp, warp::ReadNoteOp>(op))
+    return IndexRange{0, tile::ForBlocksOp::classifiedKeys - 1};
   if (isa<warp::UniformOp>(op))
     return of(op->getOperand(0), depth + 1);
   if (isa<arith::SelectOp>(op)) {

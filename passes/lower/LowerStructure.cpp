@@ -318,7 +318,9 @@ private:
       NVVM::SetMaxRegisterOp::create(b, loc, registers,
                                      role.getElected() ? NVVM::SetMaxRegisterAction::decrease : NVVM::SetMaxRegisterAction::increase);
     if (role.getElected()) {
-      Value chosen = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, state.place.thread, constantInt(b, loc, 128 * first));
+      constexpr int64_t lanes = 32;
+      Value chosen = role.getWholeWarp() ? arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, state.place.thread, constantInt(b, loc, 128 * first + lanes))
+                                         : arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, state.place.thread, constantInt(b, loc, 128 * first));
       b.setInsertionPointToStart(scf::IfOp::create(b, loc, chosen, /*withElseRegion=*/false).thenBlock());
     }
     Value group = arith::SubIOp::create(b, loc, state.place.group, constantInt(b, loc, first));
@@ -330,13 +332,36 @@ private:
     });
     role->walk([&](warp::ForTilesOp op) {
       if (op.getDynamic())
-        lowerDynamicTiles(op, *entry->getOps<warp::QueueOp>().begin(), role.getElected(), state);
+        lowerDynamicTiles(op, *entry->getOps<warp::QueueOp>().begin(), role, state);
       else
         lowerStridedTiles(op);
     });
+    fillByFirstLane(role);
     Block &body = role.getBody().front();
     for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
       op.moveBefore(b.getInsertionBlock(), b.getInsertionPoint());
+  }
+
+  /// What fills a slot: copies, notes and the commit, one after the other.
+  void fillByFirstLane(warp::RoleOp role) {
+    if (!role.getWholeWarp())
+      return;
+    SmallVector<Operation *> fills;
+    auto isFill = llvm::IsaPred<warp::CopyOp, warp::NoteOp, warp::CommitOp>;
+    role->walk([&](Operation *op) {
+      if (isFill(op) && !(op->getPrevNode() && isFill(op->getPrevNode())))
+        fills.push_back(op);
+    });
+    for (Operation *op : fills) {
+      OpBuilder at(op);
+      enterFirstLane(at, op->getLoc(), role, state);
+      Operation *end = &*at.getInsertionPoint();
+      while (isFill(op)) {
+        Operation *next = op->getNextNode();
+        op->moveBefore(end);
+        op = next;
+      }
+    }
   }
 
   //===-- manifest --------------------------------------------------------------------------------===//

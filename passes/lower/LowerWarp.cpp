@@ -116,6 +116,7 @@ private:
     populateCopyPatterns(patterns, types, state);
     populateUnseenPatterns(patterns, types, state);
     populateBarrierPatterns(patterns, types, state);
+    populateNotePatterns(patterns, types, state);
     populateTileLoopPatterns(patterns, types, state);
     populateRedoPatterns(patterns, types, state);
     populateBlockedMemoryPatterns(patterns, types, state);

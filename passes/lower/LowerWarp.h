@@ -49,7 +49,9 @@ public:
 std::pair<mlir::Operation *, mlir::Operation *> tileEnd(mlir::Block &body);
 
 /// A loop over tiles whose numbers come from the grid's counter, taken by the elected role and passed on through a queue (see TileLoop.cpp).
-void lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool isElected, KernelState &state);
+void lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, warp::RoleOp role, KernelState &state);
+/// Opens a branch for the first lane if a whole warp runs the role; else what follows at `b` is one thread's already.
+void enterFirstLane(mlir::OpBuilder &b, mlir::Location loc, warp::RoleOp role, const KernelState &state);
 /// Plain counting: ctaid, ctaid + nctaid, ...
 void lowerStridedTiles(warp::ForTilesOp op);
 /// Sets up the queue's barriers, in one thread.
@@ -69,6 +71,7 @@ void populateMatrixPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeC
 void populateCopyPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateUnseenPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBarrierPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateNotePatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateTileLoopPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateRedoPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBlockedMemoryPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);

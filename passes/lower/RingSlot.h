@@ -24,6 +24,7 @@ public:
   mlir::Value tile() { return at(*ring.getOffset(), ring.getRing().getType().getSlotBytes()); }
   mlir::Value full() { return at(*ring.getBarriers(), 8); }
   mlir::Value empty() { return at(*ring.getBarriers() + 8 * ring.getCopies() * stages, 8); }
+  mlir::Value note() { return at(*ring.getNotes(), 16); }
   /// Of the phase that the consumer waits for; the producer waits for the other one, which the first round passes.
   mlir::Value parity() { return phase; }
   mlir::Value otherParity() { return mlir::arith::XOrIOp::create(b, loc, phase, constantInt(b, loc, 1)); }

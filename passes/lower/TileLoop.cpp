@@ -67,15 +67,32 @@ void tegula::initialiseQueue(OpBuilder &b, warp::QueueOp queue, Value shared) {
   }
 }
 
+void tegula::enterFirstLane(OpBuilder &b, Location loc, warp::RoleOp role, const KernelState &state) {
+  if (role.getWholeWarp())
+    b.setInsertionPointToStart(scf::IfOp::create(b, loc, state.place.laneIsFirst, /*withElseRegion=*/false).thenBlock());
+}
+
 /// The number that the counter gives, and its passing on to the consumers.
 static Value takeNumber(OpBuilder &b, Location loc, const KernelState &state) {
   Value taken = LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::add, state.workspace, constantInt(b, loc, 1), LLVM::AtomicOrdering::monotonic);
   return arith::AddIOp::create(b, loc, taken, NVVM::GridDimXOp::create(b, loc, b.getI32Type()));
 }
 
-static void passOn(OpBuilder &b, Location loc, warp::QueueOp queue, const KernelState &state, Value k, Value number) {
+/// By the first lane for its warp, if one runs the role.
+static Value takeNumber(OpBuilder &b, Location loc, warp::RoleOp role, const KernelState &state) {
+  if (role.getWholeWarp()) {
+    auto branch = scf::IfOp::create(
+        b, loc, state.place.laneIsFirst, [&](OpBuilder &at, Location loc) { scf::YieldOp::create(at, loc, takeNumber(at, loc, state)); },
+        [&](OpBuilder &at, Location loc) { scf::YieldOp::create(at, loc, constantInt(at, loc, 0)); });
+    return shuffle(b, loc, branch.getResult(0), constantInt(b, loc, 0), NVVM::ShflKind::idx);
+  }
+  return takeNumber(b, loc, state);
+}
+static void passOn(OpBuilder &b, Location loc, warp::QueueOp queue, warp::RoleOp role, const KernelState &state, Value k, Value number) {
   QueueSlot slot(b, loc, queue, state.place.shared, k);
   ptx::mbarrierWait(b, loc, slot.empty, arith::XOrIOp::create(b, loc, slot.parity, constantInt(b, loc, 1)));
+  OpBuilder::InsertionGuard guard(b);
+  enterFirstLane(b, loc, role, state);
   ptx::storeShared(b, loc, slot.number, number);
   ptx::mbarrierArriveIf(b, loc, slot.full, constantInt(b, loc, 1, 1));
 }
@@ -91,11 +108,12 @@ static Value receive(OpBuilder &b, Location loc, warp::QueueOp queue, const Kern
 }
 
 /// Counts the CTAs that take no more tiles; the last one leaves the counter as it found it.
-static void leave(OpBuilder &b, Location loc, const KernelState &state) {
+static void leave(OpBuilder &b, Location loc, warp::RoleOp role, const KernelState &state) {
+  OpBuilder::InsertionGuard guard(b);
+  enterFirstLane(b, loc, role, state);
   Value last = arith::SubIOp::create(b, loc, NVVM::GridDimXOp::create(b, loc, b.getI32Type()), constantInt(b, loc, 1));
   Value before = LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::uinc_wrap, ptx::advance(b, loc, state.workspace, 4), last, LLVM::AtomicOrdering::acq_rel);
   Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before, last);
-  OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(scf::IfOp::create(b, loc, isLast, /*withElseRegion=*/false).thenBlock());
   LLVM::StoreOp::create(b, loc, constantInt(b, loc, 0), state.workspace, /*alignment=*/4, /*isVolatile=*/true);
 }
@@ -160,8 +178,9 @@ std::pair<Operation *, Operation *> tegula::tileEnd(Block &body) {
   return {freed->getNextNode(), stores};
 }
 
-void tegula::lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool isElected, KernelState &state) {
+void tegula::lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, warp::RoleOp role, KernelState &state) {
   OpBuilder b(op);
+  bool isElected = role.getElected();
   Location loc = op.getLoc();
   SmallVector<Value> inits{widened(b, loc, NVVM::BlockIdXOp::create(b, loc, b.getI32Type()))};
   inits.append(op.getInits().begin(), op.getInits().end());
@@ -181,7 +200,7 @@ void tegula::lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool is
   SmallVector<Value> yields, nextPlace;
   Value next;
   if (isElected) {
-    next = takeNumber(b, loc, state);
+    next = takeNumber(b, loc, role, state);
   } else {
     auto [freed, stores] = tileEnd(op.getBody().front());
     b.setInsertionPoint(freed);
@@ -193,7 +212,7 @@ void tegula::lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool is
   moveBody(op, body);
   b.setInsertionPointToEnd(body);
   if (isElected)
-    passOn(b, loc, queue, state, k, next);
+    passOn(b, loc, queue, role, state, k, next);
   yields.push_back(widened(b, loc, next));
   llvm::append_range(yields, op.getBody().front().getTerminator()->getOperands());
   yields.append(nextPlace);
@@ -201,7 +220,7 @@ void tegula::lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, bool is
   scf::YieldOp::create(b, loc, yields);
   b.setInsertionPointAfter(loop);
   if (isElected)
-    leave(b, loc, state);
+    leave(b, loc, role, state);
   op.replaceAllUsesWith(loop.getResults().slice(1, op.getNumResults()));
   op.erase();
 }

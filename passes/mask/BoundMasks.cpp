@@ -134,7 +134,11 @@ public:
     if (!idle || matchPattern(idle, m_Zero()))
       return {};
     Value busy = b.createOrFold<arith::XOrIOp>(loc, idle, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)));
-    return loop.hasClasses() ? loop.addFlag(busy) : busy;
+    if (!loop.hasClasses())
+      return busy;
+    if (loop.getNumFlags()) // a block without the first kind of work has no other either
+      busy = b.createOrFold<arith::AndIOp>(loc, loop.getClasses().front().getTerminator()->getOperand(1), busy);
+    return loop.addFlag(busy);
   }
 
   OpBuilder b;

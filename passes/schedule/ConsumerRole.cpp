@@ -45,9 +45,14 @@ LogicalResult ConsumerRole::emit(Operation &op) {
 
 LogicalResult ConsumerRole::emitOp(Operation &op) {
   if (auto load = dyn_cast<tile::LoadOp>(op); load && feedsMatrixOps(load) && (!queryInRegisters || !isEncoded(load.getTile().getType()))) {
-    take(load);
+    if (!map.contains(load.getTile())) // it may have been taken for its note
+      take(load);
     return success();
   }
+  if (isa<tile::ListBlocksOp>(op))
+    return success(); // notes tell of it
+  if (auto listed = dyn_cast<tile::ListedBlockOp>(op))
+    return readNote(listed);
   if (auto dot = dyn_cast<tile::DotOp>(op)) {
     issue(dot);
     return success();
@@ -143,6 +148,28 @@ void ConsumerRole::take(tile::LoadOp load) {
   map.map(load.getTile(), slot);
   slots[load.getTile()] = {number, counters[number], copy, lastReader(load, load.getTile()), {}};
   advance(number, loc);
+}
+
+/// Takes the load that carries the note ahead of its place, and reads what the producer found out (see BlockList.h).
+LogicalResult ConsumerRole::readNote(tile::ListedBlockOp block) {
+  Location loc = block.getLoc();
+  tile::LoadOp carrier = rings.carrierOf(block);
+  if (!carrier)
+    return block.emitError("internal: no load of the block carries its note");
+  take(carrier);
+  const Slot &slot = slots[carrier.getTile()];
+  SmallVector<Type> types(block.getFlags().empty() ? 3 : 4, b.getI64Type());
+  auto note = warp::ReadNoteOp::create(b, loc, types, rings.rings[slot.ring].op, slot.counter, slot.copy);
+  map.map(block.getNumber(), note.getValues()[0]);
+  if (tile::ListBlocksOp list = block.getListOp(); !map.contains(list.getCount())) {
+    map.map(list.getCount(), note.getValues()[1]);
+    map.map(list.getFree(), note.getValues()[2]);
+  }
+  for (auto [index, flag] : llvm::enumerate(block.getFlags())) {
+    Value bit = arith::AndIOp::create(b, loc, note.getValues()[3], arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(int64_t(1) << index)));
+    map.map(flag, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, zero).getResult());
+  }
+  return success();
 }
 
 /// In the slot, under the op's condition, with a barrier of the warpgroup's own behind.

@@ -35,6 +35,7 @@ private:
 
   mlir::LogicalResult blockLoop(tile::ForBlocksOp blocks);
   void take(tile::LoadOp load);
+  mlir::LogicalResult readNote(tile::ListedBlockOp block);
   void issue(tile::DotOp dot);
 
   void zeroUnseen(tile::ZeroUnseenOp op);

@@ -62,12 +62,13 @@ private:
     b.createBlock(&roles.getBody());
     if (pipelined) {
       OpBuilder::InsertionGuard guard(b);
-      role(b, loc, "load", 1, schedule.getProducerRegisters(), true);
+      bool lists = kernel->walk([](tile::ListBlocksOp) { return WalkResult::interrupt(); }).wasInterrupted();
+      role(b, loc, "load", 1, lists ? registersForLanes(schedule) : schedule.getProducerRegisters(), true, lists);
       if (failed(ProducerRole(b, arguments, all, schedule).build(kernel)))
         return failure();
       warp::YieldOp::create(b, loc);
     }
-    role(b, loc, "compute", schedule.getConsumers(), schedule.getConsumerRegisters(), false);
+    role(b, loc, "compute", schedule.getConsumers(), schedule.getConsumerRegisters(), false, false);
     uint64_t issued = 0;
     if (failed(ConsumerRole(b, arguments, all, schedule, redo, issued).build(kernel)))
       return failure();
@@ -81,9 +82,18 @@ private:
     return success();
   }
 
-  static void role(OpBuilder &b, Location loc, StringRef name, int64_t warpgroups, int64_t registers, bool elected) {
+  /// Of a producer that looks at blocks: what the consumers leave, up to what such code takes.
+  static int64_t registersForLanes(tile::ScheduleAttr schedule) {
+    constexpr int64_t perLaneOfSm = 512, enough = 56;
+    if (schedule.getProducerRegisters() == 0)
+      return 0;
+    int64_t left = perLaneOfSm - schedule.getConsumers() * schedule.getConsumerRegisters();
+    return std::max<int64_t>(schedule.getProducerRegisters(), std::min(left, enough));
+  }
+
+  static void role(OpBuilder &b, Location loc, StringRef name, int64_t warpgroups, int64_t registers, bool elected, bool wholeWarp) {
     auto op = warp::RoleOp::create(b, loc, b.getStringAttr(name), b.getI64IntegerAttr(warpgroups), b.getI64IntegerAttr(registers),
-                                   elected ? b.getUnitAttr() : UnitAttr());
+                                   elected ? b.getUnitAttr() : UnitAttr(), wholeWarp ? b.getUnitAttr() : UnitAttr());
     b.createBlock(&op.getBody());
   }
 };

@@ -18,17 +18,18 @@ LogicalResult ProducerRole::emit(Operation &op) {
       return copy(load, *ring);
     return success();
   }
-  if (auto blocks = dyn_cast<tile::ForBlocksOp>(op)) {
-    bool any = blocks->walk([&](tile::LoadOp load) { return rings.of(load) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
-    if (!any)
-      return success();
-    auto result = loop(blocks, {}, [&](ValueRange) -> FailureOr<SmallVector<Value>> {
-      for (Operation &inner : blocks.getBody().front().without_terminator())
-        if (failed(emit(inner)))
-          return failure();
-      return SmallVector<Value>();
-    });
-    return success(result != nullptr);
+  if (auto blocks = dyn_cast<tile::ForBlocksOp>(op))
+    return blockLoop(blocks);
+  if (auto list = dyn_cast<tile::ListBlocksOp>(op)) {
+    lists[list.getCount()] = std::make_unique<BlockList>(b, list, map);
+    return success();
+  }
+  if (auto listed = dyn_cast<tile::ListedBlockOp>(op)) {
+    tile::LoadOp carrier = rings.carrierOf(listed);
+    if (!carrier)
+      return listed.emitError("internal: no load of the block carries its note");
+    notes[carrier] = lists.find(listed.getList())->second->next(b, listed, map);
+    return success();
   }
   if (auto rows = dyn_cast<tile::RowSpanOp>(op)) {
     mapRowSpan(rows, map, zero, rows.getCount());
@@ -38,6 +39,50 @@ LogicalResult ProducerRole::emit(Operation &op) {
                 llvm::all_of(op.getOperands(), [&](Value operand) { return map.contains(operand); });
   if (scalar && !isa<warp::WarpgroupOp>(op))
     b.clone(op, map);
+  return success();
+}
+
+/// What lists and their blocks decide is carried; all else that a loop carries is the consumers'.
+LogicalResult ProducerRole::blockLoop(tile::ForBlocksOp blocks) {
+  bool any = blocks->walk([&](tile::LoadOp load) { return rings.of(load) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+  if (!any)
+    return success();
+  auto found = lists.find(blocks.getUpper());
+  BlockList *list = found == lists.end() ? nullptr : found->second.get();
+  SmallVector<unsigned> carried;
+  SmallVector<Value> inits;
+  if (list) {
+    for (auto [number, init] : llvm::enumerate(blocks.getInits()))
+      if (map.contains(init) && init.getType().isInteger()) {
+        carried.push_back(number);
+        inits.push_back(map.lookup(init));
+      }
+    llvm::append_range(inits, list->state);
+  }
+  auto result = loop(blocks, inits, [&](ValueRange values) -> FailureOr<SmallVector<Value>> {
+    for (auto [number, value] : llvm::zip(carried, values))
+      map.map(blocks.getIterArgs()[number], value);
+    if (list)
+      list->state.assign(values.begin() + carried.size(), values.end());
+    for (Operation &inner : blocks.getBody().front().without_terminator())
+      if (failed(emit(inner)))
+        return failure();
+    SmallVector<Value> next;
+    for (unsigned number : carried) {
+      next.push_back(map.lookupOrNull(blocks.getBody().front().getTerminator()->getOperand(number)));
+      if (!next.back())
+        return blocks.emitError("internal: a loop over a list of blocks carries a number that its producer does not have");
+    }
+    if (list)
+      llvm::append_range(next, list->state);
+    return next;
+  });
+  if (!result)
+    return failure();
+  for (auto [number, value] : llvm::zip(carried, result.getResults()))
+    map.map(blocks.getResult(number), value);
+  if (list)
+    list->state.assign(result.getResults().begin() + carried.size(), result.getResults().begin() + inits.size());
   return success();
 }
 
@@ -54,8 +99,11 @@ LogicalResult ProducerRole::copy(tile::LoadOp load, unsigned number) {
       indices.push_back(value);
     }
     Value which = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(instance));
+    auto note = notes.find(load);
     auto slot = warp::AcquireOp::create(b, loc, slotType(ring.op), ring.op, counters[number], which);
     warp::CopyOp::create(b, loc, map.lookup(load.getMemory()), indices, load.getAxesAttr(), slot, ring.op, counters[number], which);
+    if (note != notes.end())
+      warp::NoteOp::create(b, loc, ring.op, counters[number], which, note->second);
     warp::CommitOp::create(b, loc, ring.op, counters[number], which);
   }
   advance(number, loc);

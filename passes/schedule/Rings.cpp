@@ -1,6 +1,8 @@
 // One ring for each operand of matrix ops that is loaded.
 #include "passes/schedule/Rings.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
+
 using namespace mlir;
 using namespace tegula;
 
@@ -44,11 +46,25 @@ std::optional<unsigned> Rings::of(tile::LoadOp load) const {
   return it == index.end() ? std::nullopt : std::optional<unsigned>(it->second);
 }
 
+tile::LoadOp Rings::carrierOf(tile::ListedBlockOp block) const {
+  for (Operation &op : llvm::make_range(std::next(block->getIterator()), block->getBlock()->end())) {
+    auto load = dyn_cast<tile::LoadOp>(op);
+    if (!load || !of(load))
+      continue;
+    SetVector<Operation *> needed;
+    BackwardSliceOptions options;
+    options.filter = [&](Operation *op) { return op->getBlock() == block->getBlock(); };
+    (void)getBackwardSlice(load.getOperation(), &needed, options);
+    return needed.contains(block) ? load : tile::LoadOp();
+  }
+  return {};
+}
+
 void Rings::create(OpBuilder &b, Location loc) {
   for (Ring &ring : rings) {
     auto type = warp::RingType::get(b.getContext(), ring.tile.getDimSize(0), ring.tile.getDimSize(1), ring.tile.getElementType(), ring.stages);
     ring.op = warp::RingOp::create(b, loc, type, b.getStringAttr(ring.name), b.getI64IntegerAttr(ring.copies), b.getI64IntegerAttr(schedule.getConsumers()),
-                                   IntegerAttr(), IntegerAttr());
+                                   IntegerAttr(), IntegerAttr(), IntegerAttr());
   }
 }
 

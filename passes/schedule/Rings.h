@@ -34,6 +34,8 @@ public:
 
   /// Which ring holds what is loaded, if one does.
   std::optional<unsigned> of(tile::LoadOp load) const;
+  /// The load whose slot carries the note of a listed block: the first one behind it; null where that is no load of the block.
+  tile::LoadOp carrierOf(tile::ListedBlockOp block) const;
   void create(mlir::OpBuilder &b, mlir::Location loc);
 
 private:

@@ -72,9 +72,9 @@ bool AttentionLoop::matchAccumulator() {
     return false;
   auto argument = dyn_cast<BlockArgument>(rescale ? rescale.getTile() : acc);
   Block &body = loop.getBody().front();
-  if (!argument || argument.getOwner() != &body || argument.getArgNumber() == 0 || !argument.hasOneUse())
+  if (!argument || !llvm::is_contained(loop.getIterArgs(), argument) || !argument.hasOneUse())
     return false;
-  accIndex = argument.getArgNumber() - 1;
+  accIndex = argument.getArgNumber() - loop.getIterArgs().front().getArgNumber();
   return body.getTerminator()->getOperand(accIndex) == output.getResult();
 }
 
@@ -112,48 +112,145 @@ bool AttentionLoop::sortBody() {
   return true;
 }
 
+/// How the loop goes from block to block: by their numbers.
+class BlockWalk {
+public:
+  BlockWalk(OpBuilder &b, ForBlocksOp loop) : lower(loop.getLower()), upper(loop.getUpper()), step(loop.getStep()), b(b), loc(loop.getLoc()) {}
+  virtual ~BlockWalk() = default;
+
+  /// The number and the flags of the block at `place`, which the loop counts.
+  virtual SmallVector<Value> block(Value place) { return {place}; }
+  /// Adds to what the loop carries what it cannot find out again of the block.
+  virtual void carry(SmallVectorImpl<Value> &state, ArrayRef<Value> block) {}
+  /// The block at `place` again, of what was carried.
+  virtual SmallVector<Value> carried(Value place, ValueRange carried) { return {place}; }
+
+  /// The last place, or the first where there is none.
+  Value last() {
+    Value span = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), constant(1));
+    Value by = constant(step);
+    Value whole = arith::MulIOp::create(b, loc, arith::DivSIOp::create(b, loc, arith::MaxSIOp::create(b, loc, span, constant(0)), by), by);
+    return arith::AddIOp::create(b, loc, lower, whole);
+  }
+
+  Value lower, upper;
+  int64_t step;
+
+protected:
+  Value constant(int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
+
+  OpBuilder &b;
+  Location loc;
+};
+
+/// By a list of the live ones. Those behind the first `free` have the first flag.
+class ListWalk : public BlockWalk {
+public:
+  ListWalk(OpBuilder &b, ForBlocksOp loop) : BlockWalk(b, loop), numFlags(loop.getNumFlags()) {
+    list = ListBlocksOp::create(b, loc, lower, upper, step);
+    list.getClasses().takeBody(loop.getClasses());
+    hoistFixed();
+    lower = constant(0), upper = list.getCount(), step = 1;
+  }
+
+  SmallVector<Value> block(Value place) override {
+    SmallVector<Type> types{b.getI64Type()};
+    types.append(std::max(numFlags, 1u) - 1, b.getI1Type());
+    return withFirstFlag(place, ListedBlockOp::create(b, loc, types, place, list.getCount()).getResults());
+  }
+
+  void carry(SmallVectorImpl<Value> &state, ArrayRef<Value> block) override {
+    for (auto [index, value] : llvm::enumerate(block))
+      if (index != 1)
+        state.push_back(value);
+  }
+
+  SmallVector<Value> carried(Value place, ValueRange carried) override { return withFirstFlag(place, carried); }
+
+private:
+  SmallVector<Value> withFirstFlag(Value place, ValueRange known) {
+    SmallVector<Value> result(known);
+    if (numFlags == 0)
+      return result;
+    Value tested = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, place, list.getFree());
+    for (Value &flag : MutableArrayRef(result).drop_front())
+      flag = arith::AndIOp::create(b, loc, tested, flag);
+    result.insert(result.begin() + 1, tested);
+    return result;
+  }
+
+  /// Computes ahead of the list what is the same for all blocks.
+  void hoistFixed() {
+    for (Operation &op : llvm::make_early_inc_range(list.getClasses().front().without_terminator())) {
+      auto read = dyn_cast<LookupOp>(op);
+      bool isFixed = llvm::none_of(op.getOperands(), [&](Value operand) { return list.getClasses().isAncestor(operand.getParentRegion()); });
+      if (isFixed && op.getNumRegions() == 0 && (read ? KernelOp::isTable(read.getTable()) : isMemoryEffectFree(&op)))
+        op.moveBefore(list);
+    }
+  }
+
+  ListBlocksOp list;
+  unsigned numFlags;
+};
+
 /// Rewrites one matched loop.
 class Rotator {
 public:
   explicit Rotator(AttentionLoop &found) : in(found), loop(found.loop), b(found.loop), loc(found.loop.getLoc()) {}
 
   void run() {
-    Value step = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(loop.getStep()));
+    std::unique_ptr<BlockWalk> walk = loop.hasClasses() ? std::make_unique<ListWalk>(b, loop) : std::make_unique<BlockWalk>(b, loop);
+    Value step = constant(walk->step);
     IRMapping first;
-    first.map(loop.getInductionVar(), loop.getLower());
+    SmallVector<Value> block = walk->block(walk->lower);
+    mapBlock(first, block);
     for (auto [argument, init] : llvm::zip(loop.getIterArgs(), loop.getInits()))
       first.map(argument, init);
     cloneScores(first);
     cloneSoftmax(first, /*isFirst=*/true);
-    Value start = arith::AddIOp::create(b, loc, loop.getLower(), step);
+    Value start = arith::AddIOp::create(b, loc, walk->lower, step);
     Value initial = loop.getInits()[in.accIndex];
     SmallVector<Value> inits = nextState(first, matchPattern(initial, m_AnyZeroFloat()) ? initial : rescaled(first, initial));
-    auto rotated = ForBlocksOp::create(b, loc, start, loop.getUpper(), loop.getStep(), inits,
+    walk->carry(inits, block);
+    auto rotated = ForBlocksOp::create(b, loc, start, walk->upper, walk->step, inits,
                                        [&](OpBuilder &inner, Location, Value n, ValueRange carried) {
                                          OpBuilder::InsertionGuard guard(b);
                                          b.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
-                                         return body(n, carried, step);
+                                         return body(n, carried, step, *walk);
                                        });
     // The last block is the greatest lower + t * step below upper, or the first one.
-    Value last = lastBlock(step);
-    Value acc = outputProduct(cloneValues(last), rotated.getResults().back(), rotated.getResult(in.accIndex));
-    SmallVector<Value> results(rotated.getResults().drop_back());
+    unsigned weights = loop.getNumResults();
+    Value values = cloneValues(walk->carried(walk->last(), rotated.getResults().drop_front(weights + 1)));
+    Value acc = outputProduct(values, rotated.getResult(weights), rotated.getResult(in.accIndex));
+    SmallVector<Value> results(rotated.getResults().take_front(weights));
     results[in.accIndex] = acc;
     loop->replaceAllUsesWith(results);
     loop.erase();
   }
 
 private:
-  SmallVector<Value> body(Value n, ValueRange carried, Value step) {
+  Value constant(int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
+
+  /// `block`: the number, then the flags.
+  void mapBlock(IRMapping &map, ArrayRef<Value> block) {
+    for (auto [argument, value] : llvm::zip_equal(loop.getBody().getArguments().take_front(1 + loop.getNumFlags()), block))
+      map.map(argument, value);
+  }
+
+  SmallVector<Value> body(Value n, ValueRange carried, Value step, BlockWalk &walk) {
     IRMapping map;
-    map.map(loop.getInductionVar(), n);
-    for (auto [argument, value] : llvm::zip(loop.getIterArgs(), carried.drop_back()))
+    SmallVector<Value> block = walk.block(n);
+    mapBlock(map, block);
+    unsigned weights = loop.getNumResults();
+    for (auto [argument, value] : llvm::zip(loop.getIterArgs(), carried.take_front(weights)))
       map.map(argument, value);
     cloneScores(map);
-    Value values = cloneValues(arith::SubIOp::create(b, loc, n, step));
-    Value acc = outputProduct(values, carried.back(), carried[in.accIndex]);
+    Value values = cloneValues(walk.carried(arith::SubIOp::create(b, loc, n, step), carried.drop_front(weights + 1)));
+    Value acc = outputProduct(values, carried[weights], carried[in.accIndex]);
     cloneSoftmax(map, /*isFirst=*/false);
-    return nextState(map, rescaled(map, acc));
+    SmallVector<Value> next = nextState(map, rescaled(map, acc));
+    walk.carry(next, block);
+    return next;
   }
 
   Value rescaled(IRMapping &map, Value acc) {
@@ -192,10 +289,10 @@ private:
     });
   }
 
-  /// The values of block n.
-  Value cloneValues(Value n) {
+  /// The values of a block.
+  Value cloneValues(ArrayRef<Value> block) {
     IRMapping map;
-    map.map(loop.getInductionVar(), n);
+    mapBlock(map, block);
     for (Operation *op : in.values)
       b.clone(*op, map);
     return map.lookup(in.output.getRhs());
@@ -203,14 +300,6 @@ private:
 
   Value outputProduct(Value values, Value weights, Value acc) {
     return DotOp::create(b, loc, in.output.getType(), weights, values, acc, in.output.getTransposeB());
-  }
-
-  Value lastBlock(Value step) {
-    Value one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1));
-    Value span = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, loop.getUpper(), loop.getLower()), one);
-    Value zero = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
-    Value whole = arith::MulIOp::create(b, loc, arith::DivSIOp::create(b, loc, arith::MaxSIOp::create(b, loc, span, zero), step), step);
-    return arith::AddIOp::create(b, loc, loop.getLower(), whole);
   }
 
   AttentionLoop &in;

@@ -1,6 +1,7 @@
 // Numbers by each op's own rule for ranges; sizes, scalars and elements of tables by choice.
 #include "passes/verify/KnownValues.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 
@@ -37,6 +38,10 @@ void KnownValues::evaluate(Operation *op) {
     values[op->getResult(0)] = Known::of(warpgroup);
   else if (isa<warp::UniformOp>(op))
     values[op->getResult(0)] = look(op->getOperand(0));
+  else if (auto classes = dyn_cast<warp::ClassifyBlocksOp>(op))
+    classify(classes);
+  else if (isa<math::CtPopOp, math::CountTrailingZerosOp>(op))
+    countBits(op);
   else if (auto lookup = dyn_cast<tile::LookupOp>(op))
     lookUp(lookup);
   else if (isa<InferIntRangeInterface>(op))
@@ -57,6 +62,29 @@ void KnownValues::lookUp(tile::LookupOp op) {
     key += (key.empty() ? "" : ", ") + std::to_string(*number);
   }
   values[op->getResult(0)] = Known::of(choices.choose(kernel.nameOf(table) + "[" + key + "]", kernel.optionsFor(element)));
+}
+
+/// Which blocks are live is chosen, one way for even tiles and one for odd ones: none, the first, some others, all. Every second one has the first flag.
+void KnownValues::classify(warp::ClassifyBlocksOp op) {
+  std::optional<int64_t> first = numberOf(op.getFirst()), end = numberOf(op.getEnd());
+  for (Value result : op.getBits())
+    values[result].isVarying = false;
+  if (!first || !end)
+    return;
+  constexpr int64_t all = (int64_t(1) << warp::ClassifyBlocksOp::lanes) - 1, some = 0x36, second = 0xAAAAAAAA;
+  int64_t step = op.getStep(), blocks = std::clamp<int64_t>((*end - *first + step - 1) / step, 0, warp::ClassifyBlocksOp::lanes);
+  int64_t live = choices.choose("live blocks from " + std::to_string(*first) + " in " + (tile % 2 ? "odd" : "even") + " tiles", {all, 0, 1, some});
+  values[op.getBits()[0]] = Known::of(live & ((int64_t(1) << blocks) - 1));
+  if (op.getNumResults() > 1)
+    values[op.getBits()[1]] = Known::of(second);
+}
+
+void KnownValues::countBits(Operation *op) {
+  std::optional<int64_t> number = numberOf(op->getOperand(0));
+  if (!number)
+    return;
+  uint64_t bits = *number;
+  values[op->getResult(0)] = Known::of(isa<math::CtPopOp>(op) ? llvm::popcount(bits) : llvm::countr_zero(bits));
 }
 
 /// Of ranges of one number, or of all numbers where nothing is known.

@@ -8,15 +8,6 @@
 
 namespace tegula {
 
-struct Known {
-  enum Kind { Nothing, Number, Slot, Product } kind = Nothing;
-  int64_t number = 0;    ///< Number; Slot: its number; Product: how many matrix ops were issued before it
-  int round = 0;         ///< Slot: which fill
-  bool isVarying = true; ///< Nothing: may differ between the warps of the warpgroup
-
-  static Known of(int64_t number) { return {Number, number}; }
-};
-
 /// An interpreter of scalars: what is not a number in the text is a number that the run assumes, or not known.
 class KnownValues {
 public:
@@ -28,14 +19,18 @@ public:
   /// All at once, as a loop carries them.
   void assign(mlir::ValueRange to, mlir::ValueRange from);
   void evaluate(mlir::Operation *op);
+  /// In which turn of the loop over tiles the run is.
+  void setTile(int64_t number) { tile = number; }
 
 private:
   void lookUp(tile::LookupOp op);
+  void classify(warp::ClassifyBlocksOp op);
+  void countBits(mlir::Operation *op);
   void compute(mlir::Operation *op);
 
   const RoleRun &kernel;
   Choices &choices;
-  int64_t warpgroup;
+  int64_t warpgroup, tile = -1;
   llvm::DenseMap<mlir::Value, Known> values;
 };
 

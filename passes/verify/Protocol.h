@@ -15,6 +15,7 @@ enum class EventKind : uint8_t {
   Acquire, ///< waits until fill `round - 1` of the slot has been released by all its readers
   Fill,    ///< starts an asynchronous fill of the slot, which lands at any time after
   Store,   ///< fills the slot at once
+  Note,    ///< writes beside the slot, at once
   Commit,  ///< arrives on the slot's full barrier
   Wait,    ///< waits until fill `round` of the slot has landed and was committed
   Read,    ///< an asynchronous reader of the slot starts

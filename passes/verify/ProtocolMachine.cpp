@@ -50,6 +50,8 @@ Text Machine::step(int agent) {
   case EventKind::Fill:
   case EventKind::Store:
     return fill(agent, event);
+  case EventKind::Note:
+    return note(agent, event);
   case EventKind::Commit:
     return commit(agent, event);
   case EventKind::Read:
@@ -95,6 +97,17 @@ Text Machine::fill(int agent, const Event &event) {
     return what + ", but its turn is fill " + number(slot.full);
   slot.filling = event.kind == EventKind::Fill;
   slot.landed = !slot.filling;
+  return {};
+}
+
+/// Readers of the note before have released it, and those of this one are told of it by the commit.
+Text Machine::note(int agent, const Event &event) const {
+  const SlotState &slot = slots[event.object];
+  std::string what = name(agent) + " writes the note on " + fillNumber(event) + " of " + slotName(event.object);
+  if (slot.empty < event.round)
+    return what + ", but only " + number(std::popcount(slot.released)) + " of " + number(system->slots[event.object].readers) + " readers have released fill " + number(slot.empty);
+  if (slot.full > event.round || slot.committed)
+    return what + ", which has been committed";
   return {};
 }
 
@@ -275,6 +288,8 @@ std::string tegula::protocol::describe(const System &system, Step step) {
   case EventKind::Fill:
   case EventKind::Store:
     return onSlot("fills");
+  case EventKind::Note:
+    return onSlot("writes the note on");
   case EventKind::Commit:
     return onSlot("commits");
   case EventKind::Wait:

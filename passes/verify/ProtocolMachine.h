@@ -53,6 +53,7 @@ public:
 
 private:
   std::optional<std::string> fill(int agent, const Event &event);
+  std::optional<std::string> note(int agent, const Event &event) const;
   std::optional<std::string> commit(int agent, const Event &event);
   std::optional<std::string> read(int agent, const Event &event) const;
   std::optional<std::string> release(int agent, const Event &event);

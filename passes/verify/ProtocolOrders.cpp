@@ -140,6 +140,8 @@ private:
       bool isFree = empty[slot].isKnown(round - 1, clock); // and so the fill before has landed, and been read
       return event.kind == EventKind::Fill ? isFree : full[slot].arrive(fills[slot]) && isFree;
     }
+    case EventKind::Note: // by who commits next, which is what readers wait for
+      return empty[slot].isKnown(round - 1, clock);
     case EventKind::Commit:
       return contribute(full[slot], clock, machine.slot(slot).full);
     case EventKind::Done:

@@ -16,7 +16,7 @@ static bool isEvent(Operation *op) {
   }
   if (auto tiles = dyn_cast<warp::ForTilesOp>(op))
     return tiles.getDynamic();
-  return isa<warp::AcquireOp, warp::WaitOp, warp::CommitOp, warp::ReleaseOp, warp::CopyOp, warp::ZeroUnseenOp, warp::SyncOp, warp::ArriveOp>(op);
+  return isa<warp::AcquireOp, warp::WaitOp, warp::CommitOp, warp::ReleaseOp, warp::CopyOp, warp::NoteOp, warp::ReadNoteOp, warp::ZeroUnseenOp, warp::SyncOp, warp::ArriveOp>(op);
 }
 
 ProtocolSlice::ProtocolSlice(warp::KernelOp kernel) : kernel(kernel) {
@@ -100,9 +100,19 @@ void ProtocolSlice::needCarried(Operation *loop, Value init, Operation *terminat
   need(terminator->getOperand(number));
 }
 
+/// All of a search: what it carries, and how it decides.
+void ProtocolSlice::needSearch(scf::WhileOp loop) {
+  markLive(loop);
+  needAll(loop.getInits());
+  needAll(loop.getConditionOp()->getOperands());
+  needAll(loop.getYieldOp()->getOperands());
+}
+
 void ProtocolSlice::needArgument(BlockArgument argument) {
   Operation *parent = argument.getOwner()->getParentOp();
   unsigned number = argument.getArgNumber();
+  if (auto search = dyn_cast<scf::WhileOp>(parent))
+    needSearch(search);
   if (auto loop = dyn_cast<scf::ForOp>(parent)) {
     needAll({loop.getLowerBound(), loop.getUpperBound(), loop.getStep()});
     if (number > 0)
@@ -124,6 +134,10 @@ void ProtocolSlice::needResult(OpResult result) {
   } else if (auto tiles = dyn_cast<warp::ForTilesOp>(op)) {
     need(tiles.getTotal());
     needCarried(tiles, tiles.getInits()[number], tiles.getBody().front().getTerminator(), number);
+  } else if (auto search = dyn_cast<scf::WhileOp>(op)) {
+    needSearch(search);
+  } else if (auto classes = dyn_cast<warp::ClassifyBlocksOp>(op)) {
+    needAll({classes.getFirst(), classes.getEnd()}); // what it finds is assumed
   } else if (auto branch = dyn_cast<scf::IfOp>(op)) {
     need(branch.getCondition());
     need(branch.thenYield()->getOperand(number));
@@ -140,7 +154,7 @@ LogicalResult ProtocolSlice::verifyThreads() const {
     auto role = op->getParentOfType<warp::RoleOp>();
     if (!role)
       return op->emitOpError("stands in no role");
-    if (isa<warp::AcquireOp, warp::CopyOp, warp::CommitOp>(op) && !role.getElected())
+    if (isa<warp::AcquireOp, warp::CopyOp, warp::NoteOp, warp::CommitOp>(op) && !role.getElected())
       return op->emitOpError("is for one thread, but all ") << protocol::agentThreads * role.getWarpgroups() << " threads of role `" << role.getName() << "` come here; expected an `elected` role";
     if (isa<warp::ReleaseOp, warp::MmaOp, warp::ZeroUnseenOp, warp::SyncOp, warp::ArriveOp>(op) && role.getElected())
       return op->emitOpError("is for whole warps, but role `") << role.getName() << "` is one elected thread";

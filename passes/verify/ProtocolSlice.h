@@ -34,6 +34,7 @@ private:
   void need(mlir::Value value);
   void needAll(mlir::ValueRange values);
   void needCarried(mlir::Operation *loop, mlir::Value init, mlir::Operation *terminator, unsigned number);
+  void needSearch(mlir::scf::WhileOp loop);
   void needArgument(mlir::BlockArgument argument);
   void needResult(mlir::OpResult result);
   void markLive(mlir::Operation *op);

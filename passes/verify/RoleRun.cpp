@@ -161,6 +161,8 @@ private:
       return runLoop(loop);
     if (auto branch = dyn_cast<scf::IfOp>(op))
       return runBranch(branch);
+    if (auto search = dyn_cast<scf::WhileOp>(op))
+      return runSearch(search);
     if (auto tiles = dyn_cast<warp::ForTilesOp>(op))
       return runTiles(tiles);
     if (kernel.slice.holdsEvents(op))
@@ -195,6 +197,31 @@ private:
     block = outer;
     values.assign(loop.getResults(), loop.getRegionIterArgs());
     return success();
+  }
+
+  /// A loop without events that looks for something.
+  LogicalResult runSearch(scf::WhileOp search) {
+    if (kernel.slice.holdsEvents(search))
+      return cannot(search, "it has rings or barriers inside `scf.while`");
+    values.assign(search.getBeforeArguments(), search.getInits());
+    for (int64_t turn = 0; turn < mostTurns; ++turn) {
+      scf::ConditionOp condition = search.getConditionOp();
+      if (failed(runBlock(*search.getBeforeBody())))
+        return failure();
+      std::optional<int64_t> goesOn = values.numberOf(condition.getCondition());
+      if (!goesOn || !*goesOn) {
+        values.assign(search.getResults(), condition.getArgs());
+        for (Value result : search.getResults())
+          if (!goesOn)
+            values.set(result, {});
+        return success();
+      }
+      values.assign(search.getAfterArguments(), condition.getArgs());
+      if (failed(runBlock(*search.getAfterBody())))
+        return failure();
+      values.assign(search.getBeforeArguments(), search.getYieldOp()->getOperands());
+    }
+    return tooLong();
   }
 
   LogicalResult runBranch(scf::IfOp branch) {
@@ -234,6 +261,7 @@ private:
     ValueRange carried = body.getArguments().drop_front();
     values.assign(carried, tiles.getInits());
     for (tile = 0; tile < *total; ++tile) {
+      values.setTile(tile);
       values.set(body.getArgument(0), Known::of(tile));
       if (failed(runTile(tiles)))
         return failure();
@@ -292,6 +320,10 @@ private:
       return onRing(wait, EventKind::Wait);
     if (auto commit = dyn_cast<warp::CommitOp>(op))
       return onRing(commit, EventKind::Commit);
+    if (auto note = dyn_cast<warp::NoteOp>(op))
+      return onRing(note, EventKind::Note);
+    if (auto note = dyn_cast<warp::ReadNoteOp>(op))
+      return onRing(note, EventKind::Touch);
     if (auto release = dyn_cast<warp::ReleaseOp>(op))
       return onRing(release, EventKind::Release);
     return onRing(cast<warp::CopyOp>(op), EventKind::Fill);
@@ -310,8 +342,26 @@ private:
       if (Known to = values.look(op.getSlot()); to.kind == Known::Slot && to.number != slot)
         return refuse(op) << "fills " << kernel.empty.slots[to.number].name << ", but counts on the barrier of " << kernel.empty.slots[slot].name;
     add(op, kind, slot, round);
+    if constexpr (std::is_same_v<OpT, warp::NoteOp>)
+      return write(op, kernel.notes[{slot, round}]);
+    else if constexpr (std::is_same_v<OpT, warp::ReadNoteOp>)
+      return read(op, kernel.notes[{slot, round}]);
     if (op->getNumResults())
       values.set(op->getResult(0), {Known::Slot, slot, round});
+    return success();
+  }
+
+  LogicalResult write(warp::NoteOp op, SmallVector<Known> &note) {
+    note = llvm::map_to_vector(op.getValues(), [&](Value value) { return values.look(value); });
+    return success();
+  }
+
+  /// The role that writes notes has been followed before. What is not a number is no more so for who reads it, but the same for all.
+  LogicalResult read(warp::ReadNoteOp op, ArrayRef<Known> note) {
+    if (note.size() < op.getNumResults())
+      return refuse(op) << "reads " << op.getNumResults() << " numbers of a note of " << note.size();
+    for (auto [result, known] : llvm::zip(op.getValues(), note))
+      values.set(result, known.kind == Known::Number ? known : Known{Known::Nothing, 0, 0, /*isVarying=*/false});
     return success();
   }
 
@@ -388,6 +438,7 @@ private:
 
 RoleRun::Outcome RoleRun::run(Choices &choices, protocol::System &system) {
   system = empty;
+  notes.clear();
   SmallVector<std::pair<warp::RoleOp, int64_t>> agents; // a role and which of its warpgroups
   for (auto roles : slice.getKernel().getBody().front().getOps<warp::RolesOp>())
     for (auto role : roles.getBody().front().getOps<warp::RoleOp>())

@@ -4,7 +4,19 @@
 #include "passes/verify/Choices.h"
 #include "passes/verify/ProtocolSlice.h"
 
+#include <map>
+
 namespace tegula {
+
+/// What is known of a value of a role in one run.
+struct Known {
+  enum Kind { Nothing, Number, Slot, Product } kind = Nothing;
+  int64_t number = 0;    ///< Number; Slot: its number; Product: how many matrix ops were issued before it
+  int round = 0;         ///< Slot: which fill
+  bool isVarying = true; ///< Nothing: may differ between the warps of the warpgroup
+
+  static Known of(int64_t number) { return {Number, number}; }
+};
 
 /// What the slots and barriers of a kernel are in every run, and which sizes its runs are over.
 class RoleRun {
@@ -43,6 +55,7 @@ private:
   const ProtocolSlice &slice;
   protocol::System empty; ///< slots and barriers, without agents
   llvm::DenseMap<mlir::Value, Ring> rings;
+  std::map<std::pair<int, int>, llvm::SmallVector<Known>> notes; ///< of the run that is being made: on a slot's fill
   int queueSlot = -1; ///< the first slot of the queue of tile numbers
   llvm::DenseMap<mlir::Operation *, mlir::Operation *> asksForNumber; ///< the op in a loop over tiles before which consumers ask for the next one
   llvm::DenseMap<mlir::Operation *, int> siteOf;

@@ -44,7 +44,7 @@ private:
     if (stage == "tile")
       return dialect == "warp" ? LogicalResult(refuse("an op of the warp dialect")) : success();
     if (stage == "warp") {
-      if (isa<tile::KernelOp, tile::ForBlocksOp, tile::DotOp, tile::ProgramIdOp>(op))
+      if (isa<tile::KernelOp, tile::ForBlocksOp, tile::ListBlocksOp, tile::ListedBlockOp, tile::DotOp, tile::ProgramIdOp>(op))
         return refuse("an op that no role took");
       for (Value result : op->getResults())
         if (auto tile = dyn_cast<RankedTensorType>(result.getType()); tile && !tile.getEncoding())

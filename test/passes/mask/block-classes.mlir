@@ -17,6 +17,7 @@ tile.kernel @documents(%v: !q, %S: memref<?x?xf32>, %doc: !ids {tile.name = "doc
   %l0 = arith.constant dense<0.0> : tensor<128xf32>
   %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
   %hidden = arith.constant dense<0xFF800000> : tensor<128x32xf32>
+  // CHECK: %[[LASTROW:.*]] = arith.addi %[[ROW]], %c127
   // CHECK: tile.for_blocks %[[N:[^ ]*]] = %{{.*}} to %{{.*}} step 32 flags(%[[PARTIAL:[^ ,]*]], %[[UNSEEN:[^ ,)]*]])
   %r:3 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
     %s = tile.load %S[%row, %n] axes [0, 1] : memref<?x?xf32> -> tensor<128x32xf32>

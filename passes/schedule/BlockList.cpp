@@ -1,0 +1,94 @@
+// How a producer walks a list of live blocks.
+//
+// Consumers must know the count before their loop, so blocks are looked at twice; the first pass runs ahead of them, beside the end of the tile before. Nothing is stored: a group's ballots are
+// the list's next 32 places.
+#include "passes/schedule/BlockList.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tegula;
+
+static constexpr int64_t lanes = warp::ClassifyBlocksOp::lanes;
+
+Value BlockList::constant(OpBuilder &b, int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
+
+BlockList::BlockList(OpBuilder &b, tile::ListBlocksOp op, IRMapping &map)
+    : op(op), loc(op.getLoc()), numClasses(op.getClasses().front().getTerminator()->getNumOperands()), lower(map.lookup(op.getLower())),
+      upper(map.lookup(op.getUpper())) {
+  Value zero = constant(b, 0), width = constant(b, lanes * op.getStep());
+  Value span = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), zero);
+  groups = arith::DivUIOp::create(b, loc, arith::AddIOp::create(b, loc, span, constant(b, lanes * op.getStep() - 1)), width);
+  auto counts = scf::ForOp::create(b, loc, lower, upper, width, ValueRange{zero, zero}, [&](OpBuilder &inner, Location, Value first, ValueRange sums) {
+    SmallVector<Value> bits = classify(inner, first, map);
+    Value free = bits[0];
+    if (hasOrder())
+      free = arith::AndIOp::create(inner, loc, bits[0], arith::XOrIOp::create(inner, loc, bits[1], constant(inner, -1)));
+    auto add = [&](Value sum, Value of) -> Value { return arith::AddIOp::create(inner, loc, sum, math::CtPopOp::create(inner, loc, of)); };
+    scf::YieldOp::create(inner, loc, ValueRange{add(sums[0], bits[0]), add(sums[1], free)});
+  });
+  map.map(op.getCount(), counts.getResult(0));
+  map.map(op.getFree(), counts.getResult(1));
+  state = {constant(b, -1), zero};
+  state.append(hasOrder() ? numClasses - 2 : 0, zero);
+}
+
+SmallVector<Value> BlockList::classify(OpBuilder &b, Value first, const IRMapping &map) {
+  SmallVector<Type> types(numClasses, b.getI64Type());
+  auto classes = warp::ClassifyBlocksOp::create(b, loc, types, first, upper, b.getI64IntegerAttr(op.getStep()));
+  IRMapping inside = map;
+  op.getClasses().cloneInto(&classes.getClasses(), inside);
+  return classes.getBits();
+}
+
+/// The first block of a group; in the second pass groups count on.
+Value BlockList::firstOf(OpBuilder &b, Value group, Value isSecond) {
+  Value before = arith::SelectOp::create(b, loc, isSecond, groups, constant(b, 0));
+  Value blocks = arith::MulIOp::create(b, loc, arith::SubIOp::create(b, loc, group, before), constant(b, lanes * op.getStep()));
+  return arith::AddIOp::create(b, loc, lower, blocks);
+}
+
+SmallVector<Value> BlockList::next(OpBuilder &b, tile::ListedBlockOp block, IRMapping &map) {
+  Value zero = constant(b, 0), one = constant(b, 1);
+  Value end = hasOrder() ? arith::AddIOp::create(b, loc, groups, groups).getResult() : groups;
+  auto isSecond = [&](OpBuilder &at, Value group) -> Value { return arith::CmpIOp::create(at, loc, arith::CmpIPredicate::sge, group, groups); };
+  auto search = scf::WhileOp::create(
+      b, loc, TypeRange(ValueRange(state)), state,
+      [&](OpBuilder &at, Location, ValueRange now) {
+        Value isEmpty = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::eq, now[1], zero);
+        Value isMore = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::slt, arith::AddIOp::create(at, loc, now[0], one), end);
+        scf::ConditionOp::create(at, loc, arith::AndIOp::create(at, loc, isEmpty, isMore), now);
+      },
+      [&](OpBuilder &at, Location, ValueRange now) {
+        Value group = arith::AddIOp::create(at, loc, now[0], one), second = isSecond(at, group);
+        SmallVector<Value> bits = classify(at, firstOf(at, group, second), map);
+        SmallVector<Value> then{group, bits[0]};
+        if (hasOrder()) {
+          Value others = arith::XOrIOp::create(at, loc, bits[1], constant(at, -1));
+          then[1] = arith::AndIOp::create(at, loc, bits[0], arith::SelectOp::create(at, loc, second, bits[1], others));
+          llvm::append_range(then, ArrayRef(bits).drop_front(2));
+        }
+        scf::YieldOp::create(at, loc, then);
+      });
+  state.assign(search.getResults().begin(), search.getResults().end());
+  // Of an empty list, the range's first block, with all flags.
+  Value live = state[1], isNone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, live, zero);
+  Value lane = arith::AndIOp::create(b, loc, math::CountTrailingZerosOp::create(b, loc, live), constant(b, 63));
+  Value number = arith::AddIOp::create(b, loc, firstOf(b, state[0], isSecond(b, state[0])), arith::MulIOp::create(b, loc, lane, constant(b, op.getStep())));
+  number = arith::SelectOp::create(b, loc, isNone, lower, number);
+  state[1] = arith::AndIOp::create(b, loc, live, arith::SubIOp::create(b, loc, live, one));
+  map.map(block.getNumber(), number);
+  SmallVector<Value> note{number, map.lookup(op.getCount()), map.lookup(op.getFree())};
+  Value flags = zero;
+  for (auto [index, flag] : llvm::enumerate(block.getFlags())) {
+    Value bit = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, state[2 + index], lane), one);
+    bit = arith::SelectOp::create(b, loc, isNone, one, bit);
+    map.map(flag, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, zero).getResult());
+    flags = arith::OrIOp::create(b, loc, flags, arith::ShLIOp::create(b, loc, bit, constant(b, index)));
+  }
+  if (!block.getFlags().empty())
+    note.push_back(flags);
+  return note;
+}
