@@ -40,10 +40,14 @@ private:
     if (!llvm::hasSingleElement(kernel.getBody().front().getOps<tile::ProgramIdOp>()))
       return kernel.emitError("expected one tile.program_id at the top of the kernel");
     bool pipelined = schedule.getForm() == tile::Form::Pipelined;
+    bool lists = kernel->walk([](tile::ListBlocksOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (lists)
+      schedule = withLanes(schedule);
     OpBuilder b(kernel);
     Location loc = kernel.getLoc();
     auto result = warp::KernelOp::create(b, loc, kernel.getSymNameAttr(), kernel.getFunctionTypeAttr(), kernel.getArgAttrsAttr(), kernel.getResAttrsAttr());
     result->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
+    result->setAttr("schedule", schedule);
     Block *body = b.createBlock(&result.getBody());
     IRMapping arguments;
     for (BlockArgument argument : kernel.getArguments())
@@ -62,8 +66,7 @@ private:
     b.createBlock(&roles.getBody());
     if (pipelined) {
       OpBuilder::InsertionGuard guard(b);
-      bool lists = kernel->walk([](tile::ListBlocksOp) { return WalkResult::interrupt(); }).wasInterrupted();
-      role(b, loc, "load", 1, lists ? registersForLanes(schedule) : schedule.getProducerRegisters(), true, lists);
+      role(b, loc, "load", 1, schedule.getProducerRegisters(), true, lists);
       if (failed(ProducerRole(b, arguments, all, schedule).build(kernel)))
         return failure();
       warp::YieldOp::create(b, loc);
@@ -82,13 +85,16 @@ private:
     return success();
   }
 
-  /// Of a producer that looks at blocks: what the consumers leave, up to what such code takes.
-  static int64_t registersForLanes(tile::ScheduleAttr schedule) {
+  /// Of a producer that looks at blocks: what such code takes, from the consumers. All roles together hold what the launch gave, which is the same for each thread, in eights.
+  static tile::ScheduleAttr withLanes(tile::ScheduleAttr s) {
     constexpr int64_t perLaneOfSm = 512, enough = 56;
-    if (schedule.getProducerRegisters() == 0)
-      return 0;
-    int64_t left = perLaneOfSm - schedule.getConsumers() * schedule.getConsumerRegisters();
-    return std::max<int64_t>(schedule.getProducerRegisters(), std::min(left, enough));
+    if (s.getProducerRegisters() == 0)
+      return s;
+    auto eights = [](int64_t number) { return number / 8 * 8; };
+    int64_t all = eights(perLaneOfSm / (s.getConsumers() + 1)) * (s.getConsumers() + 1);
+    int64_t each = std::min(s.getConsumerRegisters(), eights((all - enough) / s.getConsumers()));
+    return tile::ScheduleAttr::get(s.getContext(), s.getForm(), s.getBlockM(), s.getBlockN(), s.getConsumers(), s.getStages(), s.getQStages(), eights(all - each * s.getConsumers()), each,
+                                   s.getPingPong(), s.getSoftmax(), s.getTiles());
   }
 
   static void role(OpBuilder &b, Location loc, StringRef name, int64_t warpgroups, int64_t registers, bool elected, bool wholeWarp) {
