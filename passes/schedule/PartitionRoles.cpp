@@ -87,13 +87,13 @@ private:
 
   /// Of a producer that looks at blocks: what such code takes, from the consumers. All roles together hold what the launch gave, which is the same for each thread, in eights.
   static tile::ScheduleAttr withLanes(tile::ScheduleAttr s) {
-    constexpr int64_t perLaneOfSm = 512, enough = 56;
+    constexpr int64_t perLaneOfSm = 512, enough = 56, most = 128;
     if (s.getProducerRegisters() == 0)
       return s;
     auto eights = [](int64_t number) { return number / 8 * 8; };
     int64_t all = eights(perLaneOfSm / (s.getConsumers() + 1)) * (s.getConsumers() + 1);
     int64_t each = std::min(s.getConsumerRegisters(), eights((all - enough) / s.getConsumers()));
-    return tile::ScheduleAttr::get(s.getContext(), s.getForm(), s.getBlockM(), s.getBlockN(), s.getConsumers(), s.getStages(), s.getQStages(), eights(all - each * s.getConsumers()), each,
+    return tile::ScheduleAttr::get(s.getContext(), s.getForm(), s.getBlockM(), s.getBlockN(), s.getConsumers(), s.getStages(), s.getQStages(), std::min(eights(all - each * s.getConsumers()), most), each,
                                    s.getPingPong(), s.getSoftmax(), s.getTiles());
   }
 

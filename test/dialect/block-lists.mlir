@@ -31,12 +31,12 @@ warp.kernel @notes(%n: i64, %end: i64) {
         %sees = arith.cmpi slt, %b, %end : i64
         tile.yield %sees, %sees : i1, i1
       } : i64, i64
-      // CHECK: warp.note %{{.*}}[%[[N:.*]]] copy %[[N]](%[[N]], %[[BITS]]#0) : !warp.ring<128x64xbf16, stages 2>
+      // CHECK: warp.note %{{.*}}[%[[N:.*]]] copy %[[N]](%[[N]], %[[BITS]]#0) : <128x64xbf16, stages 2>
       warp.note %k[%n] copy %n(%n, %live) : !ring
     }
     // CHECK: warp.role "compute" warpgroups 2 registers 240 {
     warp.role "compute" warpgroups 2 registers 240 {
-      // CHECK: %{{.*}}:2 = warp.read_note %{{.*}}[%[[N]]] copy %[[N]] : !warp.ring<128x64xbf16, stages 2> -> i64, i64
+      // CHECK: %{{.*}}:2 = warp.read_note %{{.*}}[%[[N]]] copy %[[N]] : <128x64xbf16, stages 2> -> i64, i64
       %a, %b = warp.read_note %k[%n] copy %n : !ring -> i64, i64
     }
   }
