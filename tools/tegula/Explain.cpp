@@ -173,6 +173,10 @@ llvm::Error Explainer::count() {
     return problem.takeError();
   for (auto [dim, value] : llvm::zip(item.dims, problem->dims))
     result.sizes.emplace_back(dim.name, value);
+  if (result.visits && item.findDim("N") < 0) {
+    result.visits.reset();
+    result.notCounted = "`" + item.name + "` has no length `N` of keys";
+  }
   if (!result.visits)
     return llvm::Error::success();
   const VisitsProgram &visits = *result.visits;

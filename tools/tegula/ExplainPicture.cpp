@@ -12,7 +12,9 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 using namespace tegula;
 using namespace tegula::tool;

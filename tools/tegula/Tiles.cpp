@@ -11,6 +11,8 @@
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Parallel.h"
 
+#include <algorithm>
+
 using namespace tegula;
 using namespace tegula::tool;
 
