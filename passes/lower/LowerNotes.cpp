@@ -6,6 +6,8 @@
 #include "passes/lower/RingSlot.h"
 #include "passes/lower/Shuffle.h"
 
+#include "passes/lower/IndexRange.h"
+
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
@@ -54,6 +56,68 @@ struct ConvertReadNote : OpConversionPattern<warp::ReadNoteOp> {
   KernelState &state;
 };
 
+/// Copies scalar code of i64 with i32 in its place where the ranges of operands and result fit: the producer has few registers.
+class NarrowCloner {
+public:
+  NarrowCloner(OpBuilder &b, Location loc, IndexRanges &ranges) : b(b), loc(loc), ranges(ranges) {}
+
+  void map(Value from, Value to) { wide.map(from, to); }
+  Value lookup(Value value) { return getWide(value); }
+
+  void clone(Operation &op) {
+    auto isWide = [](Value value) { return value.getType().isInteger(64); };
+    auto fits = [&](Value value) { return !isWide(value) || ranges.fitsI32(value); };
+    bool isArith = isa<arith::ArithDialect>(op.getDialect()) && op.getNumResults() == 1;
+    if (!isArith || !llvm::all_of(op.getOperands(), fits) || !fits(op.getResult(0))) {
+      for (Value operand : op.getOperands())
+        (void)getWide(operand);
+      b.clone(op, wide);
+      return;
+    }
+    Value result = op.getResult(0);
+    if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op) && getNarrow(op.getOperand(0)).getType().isInteger(32) && (isWide(result) || result.getType().isInteger(32))) {
+      set(result, getNarrow(op.getOperand(0)));
+      return;
+    }
+    if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && isWide(result)) {
+      set(result, arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(cast<IntegerAttr>(constant.getValue()).getInt())));
+      return;
+    }
+    SmallVector<Value> operands = llvm::map_to_vector(op.getOperands(), [&](Value operand) { return getNarrow(operand); });
+    OperationState state(loc, op.getName(), operands, {isWide(result) ? b.getI32Type() : result.getType()}, op.getAttrs());
+    set(result, b.create(state)->getResult(0));
+  }
+
+private:
+  void set(Value from, Value to) { (from.getType() == to.getType() ? void(wide.map(from, to)) : void(narrow[from] = to)); }
+
+  Value getWide(Value value) {
+    if (Value known = wide.lookupOrNull(value))
+      return known;
+    auto it = narrow.find(value);
+    if (it == narrow.end())
+      return value; // from above
+    Value made = arith::ExtSIOp::create(b, loc, value.getType(), it->second);
+    wide.map(value, made);
+    return made;
+  }
+
+  Value getNarrow(Value value) {
+    if (!value.getType().isInteger(64))
+      return getWide(value);
+    Value &known = narrow[value];
+    if (!known)
+      known = arith::TruncIOp::create(b, loc, b.getI32Type(), wide.lookupOrDefault(value));
+    return known;
+  }
+
+  OpBuilder &b;
+  Location loc;
+  IndexRanges &ranges;
+  IRMapping wide;
+  DenseMap<Value, Value> narrow;
+};
+
 struct ConvertClassifyBlocks : OpConversionPattern<warp::ClassifyBlocksOp> {
   ConvertClassifyBlocks(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
 
@@ -63,13 +127,16 @@ struct ConvertClassifyBlocks : OpConversionPattern<warp::ClassifyBlocksOp> {
     Value offset = arith::MulIOp::create(b, loc, arith::ExtUIOp::create(b, loc, b.getI64Type(), lane), constantInt(b, loc, op.getStep(), 64));
     Value number = arith::AddIOp::create(b, loc, adaptor.getFirst(), offset);
     Block &classes = op.getClasses().front();
-    IRMapping map;
-    map.map(classes.getArgument(0), number);
+    IndexRanges ranges(state.ranges);
+    if (std::optional<IndexRange> end = ranges.of(op.getEnd()))
+      ranges.set(classes.getArgument(0), {0, std::min(end->high, tile::ForBlocksOp::classifiedKeys) + warp::ClassifyBlocksOp::lanes * int64_t(op.getStep())});
+    NarrowCloner code(b, loc, ranges);
+    code.map(classes.getArgument(0), number);
     for (Operation &inner : classes.without_terminator())
-      b.clone(inner, map);
+      code.clone(inner);
     SmallVector<Value> bits;
     for (Value value : classes.getTerminator()->getOperands()) {
-      Value flag = map.lookupOrDefault(value);
+      Value flag = code.lookup(value);
       if (bits.empty())
         flag = arith::AndIOp::create(b, loc, flag, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, number, adaptor.getEnd()));
       Value word = NVVM::VoteSyncOp::create(b, loc, b.getI32Type(), constantInt(b, loc, -1), flag, NVVM::VoteSyncKind::ballot);

@@ -14,25 +14,29 @@ using namespace tegula;
 static constexpr int64_t lanes = warp::ClassifyBlocksOp::lanes;
 
 Value BlockList::constant(OpBuilder &b, int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
+Value BlockList::word(OpBuilder &b, int64_t value) { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(static_cast<int32_t>(value))); }
+Value BlockList::widened(OpBuilder &b, Value value) { return arith::ExtUIOp::create(b, loc, b.getI64Type(), value); }
 
 BlockList::BlockList(OpBuilder &b, tile::ListBlocksOp op, IRMapping &map)
     : op(op), loc(op.getLoc()), numClasses(op.getClasses().front().getTerminator()->getNumOperands()), lower(map.lookup(op.getLower())),
       upper(map.lookup(op.getUpper())) {
   Value zero = constant(b, 0), width = constant(b, lanes * op.getStep());
   Value span = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), zero);
-  groups = arith::DivUIOp::create(b, loc, arith::AddIOp::create(b, loc, span, constant(b, lanes * op.getStep() - 1)), width);
-  auto counts = scf::ForOp::create(b, loc, lower, upper, width, ValueRange{zero, zero}, [&](OpBuilder &inner, Location, Value first, ValueRange sums) {
+  Value all = arith::DivUIOp::create(b, loc, arith::AddIOp::create(b, loc, span, constant(b, lanes * op.getStep() - 1)), width);
+  groups = arith::TruncIOp::create(b, loc, b.getI32Type(), all);
+  Value none = word(b, 0);
+  auto counts = scf::ForOp::create(b, loc, lower, upper, width, ValueRange{none, none}, [&](OpBuilder &inner, Location, Value first, ValueRange sums) {
     SmallVector<Value> bits = classify(inner, first, map);
     Value free = bits[0];
     if (hasOrder())
-      free = arith::AndIOp::create(inner, loc, bits[0], arith::XOrIOp::create(inner, loc, bits[1], constant(inner, -1)));
+      free = arith::AndIOp::create(inner, loc, bits[0], arith::XOrIOp::create(inner, loc, bits[1], word(inner, -1)));
     auto add = [&](Value sum, Value of) -> Value { return arith::AddIOp::create(inner, loc, sum, math::CtPopOp::create(inner, loc, of)); };
     scf::YieldOp::create(inner, loc, ValueRange{add(sums[0], bits[0]), add(sums[1], free)});
   });
-  map.map(op.getCount(), counts.getResult(0));
-  map.map(op.getFree(), counts.getResult(1));
-  state = {constant(b, -1), zero};
-  state.append(hasOrder() ? numClasses - 2 : 0, zero);
+  map.map(op.getCount(), widened(b, counts.getResult(0)));
+  map.map(op.getFree(), widened(b, counts.getResult(1)));
+  state = {word(b, -1), none};
+  state.append(hasOrder() ? numClasses - 2 : 0, none);
 }
 
 SmallVector<Value> BlockList::classify(OpBuilder &b, Value first, const IRMapping &map) {
@@ -40,18 +44,18 @@ SmallVector<Value> BlockList::classify(OpBuilder &b, Value first, const IRMappin
   auto classes = warp::ClassifyBlocksOp::create(b, loc, types, first, upper, b.getI64IntegerAttr(op.getStep()));
   IRMapping inside = map;
   op.getClasses().cloneInto(&classes.getClasses(), inside);
-  return classes.getBits();
+  return llvm::map_to_vector(classes.getBits(), [&](Value bits) -> Value { return arith::TruncIOp::create(b, loc, b.getI32Type(), bits); });
 }
 
 /// The first block of a group; in the second pass groups count on.
 Value BlockList::firstOf(OpBuilder &b, Value group, Value isSecond) {
-  Value before = arith::SelectOp::create(b, loc, isSecond, groups, constant(b, 0));
-  Value blocks = arith::MulIOp::create(b, loc, arith::SubIOp::create(b, loc, group, before), constant(b, lanes * op.getStep()));
+  Value before = arith::SelectOp::create(b, loc, isSecond, groups, word(b, 0));
+  Value blocks = arith::MulIOp::create(b, loc, widened(b, arith::SubIOp::create(b, loc, group, before)), constant(b, lanes * op.getStep()));
   return arith::AddIOp::create(b, loc, lower, blocks);
 }
 
 SmallVector<Value> BlockList::next(OpBuilder &b, tile::ListedBlockOp block, IRMapping &map) {
-  Value zero = constant(b, 0), one = constant(b, 1);
+  Value zero = word(b, 0), one = word(b, 1);
   Value end = hasOrder() ? arith::AddIOp::create(b, loc, groups, groups).getResult() : groups;
   auto isSecond = [&](OpBuilder &at, Value group) -> Value { return arith::CmpIOp::create(at, loc, arith::CmpIPredicate::sge, group, groups); };
   auto search = scf::WhileOp::create(
@@ -66,7 +70,7 @@ SmallVector<Value> BlockList::next(OpBuilder &b, tile::ListedBlockOp block, IRMa
         SmallVector<Value> bits = classify(at, firstOf(at, group, second), map);
         SmallVector<Value> then{group, bits[0]};
         if (hasOrder()) {
-          Value others = arith::XOrIOp::create(at, loc, bits[1], constant(at, -1));
+          Value others = arith::XOrIOp::create(at, loc, bits[1], word(at, -1));
           then[1] = arith::AndIOp::create(at, loc, bits[0], arith::SelectOp::create(at, loc, second, bits[1], others));
           llvm::append_range(then, ArrayRef(bits).drop_front(2));
         }
@@ -75,8 +79,8 @@ SmallVector<Value> BlockList::next(OpBuilder &b, tile::ListedBlockOp block, IRMa
   state.assign(search.getResults().begin(), search.getResults().end());
   // Of an empty list, the range's first block, with all flags.
   Value live = state[1], isNone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, live, zero);
-  Value lane = arith::AndIOp::create(b, loc, math::CountTrailingZerosOp::create(b, loc, live), constant(b, 63));
-  Value number = arith::AddIOp::create(b, loc, firstOf(b, state[0], isSecond(b, state[0])), arith::MulIOp::create(b, loc, lane, constant(b, op.getStep())));
+  Value lane = arith::AndIOp::create(b, loc, math::CountTrailingZerosOp::create(b, loc, live), word(b, lanes - 1));
+  Value number = arith::AddIOp::create(b, loc, firstOf(b, state[0], isSecond(b, state[0])), arith::MulIOp::create(b, loc, widened(b, lane), constant(b, op.getStep())));
   number = arith::SelectOp::create(b, loc, isNone, lower, number);
   state[1] = arith::AndIOp::create(b, loc, live, arith::SubIOp::create(b, loc, live, one));
   map.map(block.getNumber(), number);
@@ -86,9 +90,9 @@ SmallVector<Value> BlockList::next(OpBuilder &b, tile::ListedBlockOp block, IRMa
     Value bit = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, state[2 + index], lane), one);
     bit = arith::SelectOp::create(b, loc, isNone, one, bit);
     map.map(flag, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, zero).getResult());
-    flags = arith::OrIOp::create(b, loc, flags, arith::ShLIOp::create(b, loc, bit, constant(b, index)));
+    flags = arith::OrIOp::create(b, loc, flags, arith::ShLIOp::create(b, loc, bit, word(b, index)));
   }
   if (!block.getFlags().empty())
-    note.push_back(flags);
+    note.push_back(widened(b, flags));
   return note;
 }

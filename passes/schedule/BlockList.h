@@ -18,13 +18,15 @@ public:
   /// has any, the flags as bits.
   llvm::SmallVector<mlir::Value> next(mlir::OpBuilder &b, tile::ListedBlockOp block, mlir::IRMapping &map);
 
-  /// Where the walk is, which loops carry: the group of 32, its blocks that are to come, and the further flags of its blocks.
+  /// Where the walk is, which loops carry: the group of 32, its blocks that are to come, and the further flags of its blocks; i32.
   llvm::SmallVector<mlir::Value> state;
 
 private:
   llvm::SmallVector<mlir::Value> classify(mlir::OpBuilder &b, mlir::Value first, const mlir::IRMapping &map);
   mlir::Value firstOf(mlir::OpBuilder &b, mlir::Value group, mlir::Value isSecond);
   mlir::Value constant(mlir::OpBuilder &b, int64_t value);
+  mlir::Value word(mlir::OpBuilder &b, int64_t value);
+  mlir::Value widened(mlir::OpBuilder &b, mlir::Value value);
   bool hasOrder() const { return numClasses > 1; }
 
   tile::ListBlocksOp op;

@@ -83,8 +83,8 @@ void KnownValues::countBits(Operation *op) {
   std::optional<int64_t> number = numberOf(op->getOperand(0));
   if (!number)
     return;
-  uint64_t bits = *number;
-  values[op->getResult(0)] = Known::of(isa<math::CtPopOp>(op) ? llvm::popcount(bits) : llvm::countr_zero(bits));
+  APInt bits(op->getOperand(0).getType().getIntOrFloatBitWidth(), *number, /*isSigned=*/true);
+  values[op->getResult(0)] = Known::of(isa<math::CtPopOp>(op) ? bits.popcount() : bits.countr_zero());
 }
 
 /// Of ranges of one number, or of all numbers where nothing is known.
