@@ -162,7 +162,7 @@ def InlineClassesPass : Pass<"tegula-inline-classes", "::tegula::tile::KernelOp"
   let description = [{
     A `tile.for_blocks` with classes becomes one without: the live blocks are counted, and the body, which then runs that often, starts with a search for the next one, from behind
     the last. So the body stays straight code, and only scalars are computed for a block that is left out. Under a schedule of form `pipelined`, where `tegula-rotate-loop` has made lists of the
-    loops that it knows, all blocks of a loop that loads are visited.
+    loops that it knows, all blocks of another loop that loads are visited.
 
     Example: the body under `classes { tile.yield %live, %partial }` begins with an `scf.while` over block numbers until `%live`, then the code of `%partial`.
   }];

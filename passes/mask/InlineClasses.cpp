@@ -3,6 +3,7 @@
 // In: tile.for_blocks with classes. Out: a count of the live blocks, and a loop of so many turns, each of which begins with a search. The one idea: what is
 // left out costs scalar code alone, and the body stays a straight line of tile ops.
 #include "passes/Passes.h"
+#include "passes/schedule/RotateLoop.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -108,7 +109,8 @@ struct InlineClassesPass : tegula::impl::InlineClassesPassBase<InlineClassesPass
         loops.push_back(loop);
     });
     for (ForBlocksOp loop : loops) {
-      if (isPipelined && !loop.getBody().getOps<LoadOp>().empty())
+      // One that tegula-rotate-loop takes has become a list of live blocks, or is only counted.
+      if (isPipelined && !loop.getBody().getOps<LoadOp>().empty() && !isAttentionLoop(loop))
         Inliner(loop).visitAll();
       else
         Inliner(loop).visitLive();

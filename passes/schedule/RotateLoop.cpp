@@ -2,6 +2,7 @@
 //
 // In: a tile.for_blocks that computes dot -> weights -> dot. Out: prologue (scores of the first block), loop (scores of block n, then the
 // output product of block n - 1), epilogue (the last output product). The one idea: the two matrix ops of an iteration become independent.
+#include "passes/schedule/RotateLoop.h"
 #include "passes/Passes.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -307,6 +308,12 @@ private:
   OpBuilder b;
   Location loc;
 };
+
+} // namespace
+
+bool tegula::isAttentionLoop(ForBlocksOp loop) { return AttentionLoop::match(loop).has_value(); }
+
+namespace {
 
 struct RotateLoopPass : tegula::impl::RotateLoopPassBase<RotateLoopPass> {
   void runOnOperation() override {

@@ -34,9 +34,6 @@ struct MaskCase {
   /// Of the dead tiles whose queries all exist, at least so many are never
   /// visited; 1: all of them, at each length.
   double skipped = 1;
-  /// Whether that takes the classes of blocks. A pipelined kernel visits all
-  /// blocks of such a loop.
-  bool isByClass = false;
   std::vector<std::pair<std::string, int64_t>> dims = {};
 };
 
@@ -51,7 +48,7 @@ static const MaskCase cases[] = {
     {"variants.tg", "vanilla"},
     {"variants.tg", "causal"},
     {"variants.tg", "window", {{"W", "100"}}},
-    {"variants.tg", "docs", {}, Lengths::square, 1, true},
+    {"variants.tg", "docs", {}, Lengths::square, 1},
     {"variants.tg", "docs", {{"doc", "3"}}, Lengths::square},
     {"variants.tg", "prefix"},
     {"variants.tg", "sinks", {{"W", "100"}}},
@@ -61,41 +58,28 @@ static const MaskCase cases[] = {
      "global_window",
      {{"W", "70"}, {"A", "5"}},
      Lengths::square,
-     1,
-     true},
-    {"masks.tg",
-     "streaming",
-     {{"W", "100"}, {"A", "5"}},
-     Lengths::any,
-     1,
-     true},
-    {"masks.tg", "chunked", {{"C", "100"}}, Lengths::any, 1, true},
+     1},
+    {"masks.tg", "streaming", {{"W", "100"}, {"A", "5"}}, Lengths::any, 1},
+    {"masks.tg", "chunked", {{"C", "100"}}, Lengths::any, 1},
     {"masks.tg", "padding"},
     {"masks.tg",
      "shared_prefix",
      {{"P", "100"}, {"L", "50"}},
      Lengths::square,
-     1,
-     true},
-    {"masks.tg", "block_diffusion", {{"L", "32"}}, Lengths::blocks, 1, true},
+     1},
+    {"masks.tg", "block_diffusion", {{"L", "32"}}, Lengths::blocks, 1},
     {"masks.tg", "ring", {{"q0", "500"}, {"k0", "300"}}},
     {"masks.tg", "ring", {{"q0", "0"}, {"k0", "300"}}},
-    {"masks.tg", "na1d", {{"K", "61"}}, Lengths::square, 1, true},
-    {"masks.tg", "na2d", {{"K", "5"}}, Lengths::picture, .9, true},
-    {"masks.tg", "na2d_tiled", {{"K", "5"}}, Lengths::picture, .9, true},
-    {"masks.tg", "packed", {}, Lengths::square, 0, true, {{"ND", 7}}},
-    {"masks.tg", "tree_table", {}, Lengths::shortQueries, 1, true},
-    {"masks.tg", "tree_bits", {}, Lengths::shortQueries, 1, true},
-    {"masks.tg", "nsa_selected", {{"BS", "16"}}, Lengths::any, 0, true},
-    {"masks.tg", "moba", {{"BS", "16"}}, Lengths::any, 0, true},
-    {"masks.tg",
-     "bigbird",
-     {{"BS", "16"}},
-     Lengths::square,
-     0,
-     true,
-     {{"NB", 40}}},
-    {"masks.tg", "flamingo", {{"L", "64"}}, Lengths::any, 0, true},
+    {"masks.tg", "na1d", {{"K", "61"}}, Lengths::square, 1},
+    {"masks.tg", "na2d", {{"K", "5"}}, Lengths::picture, .9},
+    {"masks.tg", "na2d_tiled", {{"K", "5"}}, Lengths::picture, .87},
+    {"masks.tg", "packed", {}, Lengths::square, 0, {{"ND", 7}}},
+    {"masks.tg", "tree_table", {}, Lengths::shortQueries, 1},
+    {"masks.tg", "tree_bits", {}, Lengths::shortQueries, 1},
+    {"masks.tg", "nsa_selected", {{"BS", "16"}}, Lengths::any, 0},
+    {"masks.tg", "moba", {{"BS", "16"}}, Lengths::any, 0},
+    {"masks.tg", "bigbird", {{"BS", "16"}}, Lengths::square, 0, {{"NB", 40}}},
+    {"masks.tg", "flamingo", {{"L", "64"}}, Lengths::any, 0},
 };
 
 static std::vector<SetupRequest> problemsOf(const MaskCase &mask) {
@@ -152,9 +136,7 @@ TEST_P(Masks, SkipsDeadTilesAndTestsAllButFullOnes) {
     std::optional<VisitsProgram> visits =
         compiler.compileVisits(request, result);
     ASSERT_TRUE(visits) << result.diagnostics;
-    double share = mask.isByClass && llvm::StringRef(form) == "pipelined"
-                       ? 0
-                       : mask.skipped;
+    double share = mask.skipped;
     int64_t skipped = 0, dead = 0;
     for (SetupRequest &setup : problemsOf(mask)) {
       Problem problem = valueOf(setUp(*program, setup));
