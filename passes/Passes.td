@@ -82,9 +82,10 @@ def FixReferencePass : Pass<"tegula-fix-reference", "::mlir::ModuleOp"> {
     is the same for all keys of a row (a scale, tanh), or a product and a bias that reads the key once through arithmetic (its largest value over the keys that a row sees is then added to the first block's max, so that a slope may point either way), and
     operands are not f16 (weights could overflow); else the schedule becomes `softmax = threshold`. Where a row's first key may lie behind the first block, a block looks for rows without
     a reference.
+    A number of the program that all scores are multiplied by becomes a factor of the softmax; a row stands only where it is above 0, as the max is then one of products alone.
     Outputs must be 16- or 32-bit floats, as these have room for a mark. Runs before masks are bounded, on programs written by hand like on decomposed ones.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
   let statistics = [Statistic<"folded", "softmaxes-folded", "loops whose weights became one multiply-add">];
 }
 

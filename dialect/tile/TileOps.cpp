@@ -537,11 +537,15 @@ LogicalResult OnlineSoftmaxOp::verify() {
     return !has || other ? success() : emitOpError("constraint 3: `") << name << "` needs `" << otherName << "`";
   };
   if (failed(needs(getFixed(), getFolded(), "fixed", "folded")) || failed(needs(getFromFirstBlock(), getFixed(), "from_first_block", "fixed")) ||
-      failed(needs(getContinued(), getFromFirstBlock(), "continued", "from_first_block")) || failed(needs(getBasis() != nullptr, getFromFirstBlock(), "basis", "from_first_block")))
+      failed(needs(getContinued(), getFromFirstBlock(), "continued", "from_first_block")) || failed(needs(getBasis() != nullptr, getFromFirstBlock(), "basis", "from_first_block")) ||
+      failed(needs(getFactor() != nullptr, getFolded(), "times", "folded")))
     return failure();
   bool hasTypes = getBasis() && getBias() && getBasis().getType() == getScores().getType() && getBias().getType() == getMax().getType();
   if ((getBasis() || getBias()) && !hasTypes)
     return emitOpError("constraint 4: expected a `basis` of type ") << getScores().getType() << " and a `bias` of type " << getMax().getType();
+  Type element = getScores().getType().getElementType();
+  if (getFactor() && getFactor().getType() != element)
+    return emitOpError("constraint 5: expected `times` to be ") << element << ", as the scores are, but got " << getFactor().getType();
   return verifyState(*this, getScores().getType(), getMax().getType(), getScale());
 }
 

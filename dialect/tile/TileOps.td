@@ -654,9 +654,10 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure, AttrSizedOperandSegm
     `tile.redo` guards. With `fixed` too, new_max = max unless that is -inf, then the block's own max: blocks behind the first one in which a row sees a key need no max, and there is no
     rescale (it is 1). Weights may then leave the range of floats: `tile.redo` guards this as well. `from_first_block` says that no row sees its first key in a later block, and new_max
     is 0 instead of -inf; with `continued`, `max` is known to be finite, so that no block's max is computed. With `basis` B and `bias`, the first block's max is max_j B[j] + bias: of scores
-    that are a sum of B and what may grow along the keys, up to `bias` in a row.
+    that are a sum of B and what may grow along the keys, up to `bias` in a row. With `times`, c is `scale` times a number of the program, which is to be above 0: `tile.redo` guards this too.
     Constraints: 1. scores have rank 2, the state has one entry a row and the scores' element type. 2. `scale` > 0 and finite. 3. `threshold` and `fixed` exclude each other; `fixed` needs
-    `folded`, `from_first_block` needs `fixed`, `continued` and `basis` need `from_first_block`. 4. `basis` has the scores' type, `bias` the state's, and both are there or none.
+    `folded`, `from_first_block` needs `fixed`, `continued` and `basis` need `from_first_block`, `times` needs `folded`. 4. `basis` has the scores' type, `bias` the state's, and both are there or none. 5. `times` has the
+    scores' element type.
 
     ```mlir
     %P, %m1, %l1, %a = tile.online_softmax %S, %m, %l scale 1.250000e-01 : tensor<128x64xf32>, tensor<128xf32>
@@ -664,13 +665,14 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure, AttrSizedOperandSegm
     Lowers, by `tegula-expand-softmax`, to reductions and elementwise code.
   }];
   let arguments = (ins Tile_FloatTile:$scores, Tile_FloatTile:$max, Tile_FloatTile:$sum, F64Attr:$scale, DefaultValuedAttr<I64Attr, "0">:$threshold,
-                       UnitAttr:$folded, UnitAttr:$fixed, UnitAttr:$from_first_block, UnitAttr:$continued, Optional<Tile_FloatTile>:$basis, Optional<Tile_FloatTile>:$bias);
+                       UnitAttr:$folded, UnitAttr:$fixed, UnitAttr:$from_first_block, UnitAttr:$continued, Optional<Tile_FloatTile>:$basis, Optional<Tile_FloatTile>:$bias,
+                       Optional<AnyFloat>:$factor);
   let results = (outs Tile_FloatTile:$weights, Tile_FloatTile:$new_max, Tile_FloatTile:$new_sum, Tile_FloatTile:$rescale);
   let assemblyFormat = "$scores `,` $max `,` $sum `scale` $scale (`threshold` $threshold^)? (`folded` $folded^)? (`fixed` $fixed^)? "
-                       "(`from_first_block` $from_first_block^)? (`continued` $continued^)? (`basis` $basis^ `:` type($basis))? (`bias` $bias^ `:` type($bias))? "
+                       "(`from_first_block` $from_first_block^)? (`continued` $continued^)? (`basis` $basis^ `:` type($basis))? (`bias` $bias^ `:` type($bias))? (`times` $factor^ `:` type($factor))? "
                        "attr-dict `:` type($scores) `,` type($max)";
   let builders = [OpBuilder<(ins "::mlir::Value":$scores, "::mlir::Value":$max, "::mlir::Value":$sum, "::llvm::APFloat":$scale, "int64_t":$threshold), [{
-    build($_builder, $_state, scores, max, sum, scale, threshold, false, false, false, false, ::mlir::Value(), ::mlir::Value());
+    build($_builder, $_state, scores, max, sum, scale, threshold, false, false, false, false, ::mlir::Value(), ::mlir::Value(), ::mlir::Value());
   }]>];
   let hasVerifier = 1;
 }

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/MathExtras.h"
@@ -33,7 +34,14 @@ struct TileMath {
     auto tile = cast<RankedTensorType>(type);
     return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(tile, FloatAttr::get(tile.getElementType(), value).getValue()));
   }
-  Value times(Value x, double factor) { return factor == 1.0 ? x : mul(x, splat(x.getType(), factor)); }
+  /// A constant times a number of the program, where there is one.
+  Value splat(Type type, double constant, Value number) {
+    if (!number)
+      return splat(type, constant);
+    Value factor = arith::ConstantOp::create(b, loc, FloatAttr::get(number.getType(), constant));
+    return tensor::SplatOp::create(b, loc, arith::MulFOp::create(b, loc, number, factor), cast<RankedTensorType>(type));
+  }
+  Value times(Value x, double constant, Value number = {}) { return constant == 1.0 && !number ? x : mul(x, splat(x.getType(), constant, number)); }
   Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
   Value add(Value x, Value y) { return arith::AddFOp::create(b, loc, x, y); }
   Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
@@ -56,7 +64,7 @@ struct TileMath {
 /// Weights of one multiply-add an element, relative to `reference`.
 Value foldedWeights(TileMath &m, OnlineSoftmaxOp op, Value reference, double scale) {
   Type tile = op.getScores().getType();
-  Value shift = m.times(reference, -scale), factor = m.splat(tile, scale), spread = m.spread(shift, tile);
+  Value shift = m.times(reference, -scale, op.getFactor()), factor = m.splat(tile, scale, op.getFactor()), spread = m.spread(shift, tile);
   return math::Exp2Op::create(m.b, m.loc, math::FmaOp::create(m.b, m.loc, op.getScores(), factor, spread));
 }
 
@@ -100,7 +108,7 @@ void expand(OnlineSoftmaxOp op) {
   Value blockMax = ReduceOp::create(b, op.getLoc(), ReduceKind::Max, op.getScores());
   Value newMax = m.max(op.getMax(), blockMax), grew;
   if (int64_t threshold = op.getThreshold()) {
-    Value growth = m.times(m.sub(blockMax, op.getMax()), scale * llvm::numbers::log2e);
+    Value growth = m.times(m.sub(blockMax, op.getMax()), scale * llvm::numbers::log2e, op.getFactor());
     grew = arith::CmpFOp::create(b, op.getLoc(), arith::CmpFPredicate::OGT, growth, m.splat(rows, threshold));
     newMax = m.select(grew, newMax, op.getMax());
   }
@@ -108,7 +116,7 @@ void expand(OnlineSoftmaxOp op) {
   if (op.getFolded()) { // relative to the shift that the weights have, which is rounded
     double folded = scale * llvm::numbers::log2e;
     weights = foldedWeights(m, op, reference, folded);
-    Value shift = m.times(reference, -folded), old = m.times(op.getMax(), -folded);
+    Value shift = m.times(reference, -folded, op.getFactor()), old = m.times(op.getMax(), -folded, op.getFactor());
     rescale = math::Exp2Op::create(b, op.getLoc(), m.sub(shift, old));
   } else {
     weights = m.weight(op.getScores(), m.spread(reference, op.getScores().getType()), scale);

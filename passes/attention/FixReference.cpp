@@ -12,6 +12,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -103,19 +104,25 @@ bool FixableLoop::findState(std::string &reason) {
          matchPattern(inits[sum], m_AnyZeroFloat()) && matchPattern(inits[acc], m_AnyZeroFloat());
 }
 
-/// What is multiplied by one number for all rows and keys, if that is all that makes `scores`; else these.
-Value withoutFactor(Value scores) {
-  auto map = scores.getDefiningOp<MapOp>();
-  if (!map || map.getInputs().size() != 1)
-    return scores;
-  Block &body = map.getBody().front();
-  auto product = body.getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
-  if (!product || !llvm::hasSingleElement(body.without_terminator()))
-    return scores;
-  auto isFactor = [&](Value value) { return value.getParentBlock() != &body; };
-  bool isScaled = (product.getLhs() == body.getArgument(0) && isFactor(product.getRhs())) || (product.getRhs() == body.getArgument(0) && isFactor(product.getLhs()));
-  return isScaled ? map.getInputs()[0] : scores;
-}
+/// Scores that are a tile times one number for all rows and keys.
+struct ScaledScores {
+  MapOp map;
+  Value tile, factor;
+
+  static std::optional<ScaledScores> match(Value scores) {
+    auto map = scores.getDefiningOp<MapOp>();
+    if (!map || map.getInputs().size() != 1)
+      return std::nullopt;
+    Block &body = map.getBody().front();
+    auto product = body.getTerminator()->getOperand(0).getDefiningOp<arith::MulFOp>();
+    if (!product || !llvm::hasSingleElement(body.without_terminator()))
+      return std::nullopt;
+    bool isLeft = product.getLhs() == body.getArgument(0);
+    Value factor = isLeft ? product.getRhs() : product.getLhs();
+    bool isScaled = (isLeft || product.getRhs() == body.getArgument(0)) && factor.getParentBlock() != &body;
+    return isScaled ? std::optional(ScaledScores{map, map.getInputs()[0], factor}) : std::nullopt;
+  }
+};
 
 /// Scores are a function of the product that is the same for all keys of a row, so that what the first block shows speaks for the rest, or such a product and a bias of bounded growth.
 bool FixableLoop::checkScores(std::string &reason) {
@@ -129,7 +136,8 @@ bool FixableLoop::checkScores(std::string &reason) {
     masks.push_back(mask);
     scores = select.getTrueValue();
   }
-  auto dot = withoutFactor(scores).getDefiningOp<DotOp>();
+  auto scaled = ScaledScores::match(scores);
+  auto dot = (scaled ? scaled->tile : scores).getDefiningOp<DotOp>();
   reason = "its scores are more than a product, and may grow along the keys";
   if (!dot) {
     biased = scores.getDefiningOp<MapOp>();
@@ -238,9 +246,15 @@ private:
       if (bias)
         setBasis(found, bias);
     }
+    Value max = takeFactor(found);
     OpBuilder b(found.loop->getContext());
-    b.setInsertionPointAfter(found.loop);
-    Value valid = isFixed ? checkWeights(b, found) : checkReference(b, found);
+    b.setInsertionPointAfterValue(max);
+    Value valid = isFixed ? checkWeights(b, found, max) : checkReference(b, found, max);
+    if (Value factor = found.softmax.getFactor()) {
+      auto rows = cast<RankedTensorType>(valid.getType()).clone(factor.getType());
+      Value isAboveZero = compare(b, arith::CmpFPredicate::OGT, tensor::SplatOp::create(b, valid.getLoc(), factor, rows), 0.0);
+      valid = arith::AndIOp::create(b, valid.getLoc(), valid, isAboveZero);
+    }
     b.setInsertionPoint(found.stores.back());
     auto redo = RedoOp::create(b, found.stores.back().getLoc(), valid, other);
     Block *body = b.createBlock(&redo.getStores());
@@ -280,6 +294,30 @@ private:
     found.softmax.getBiasMutable().assign(bias);
   }
 
+  /// A number that all scores are multiplied by meets the one that the exponential needs anyway. The max is then one of products alone, and times that number behind the loop.
+  /// Gives the max behind the loop.
+  static Value takeFactor(FixableLoop &found) {
+    Value max = found.loop.getResult(found.max);
+    OpOperand *scores = &found.softmax.getScoresMutable();
+    for (auto select = scores->get().getDefiningOp<arith::SelectOp>(); select; select = scores->get().getDefiningOp<arith::SelectOp>()) {
+      if (!select->hasOneUse() || !matchPattern(select.getFalseValue(), m_NegInfFloat()))
+        return max;
+      scores = &select.getTrueValueMutable();
+    }
+    std::optional<ScaledScores> scaled = ScaledScores::match(scores->get());
+    if (!scaled || !scaled->map->hasOneUse() || found.loop.getBody().isAncestor(scaled->factor.getParentRegion()))
+      return max;
+    scores->set(scaled->tile); // before the operands move
+    found.softmax.getFactorMutable().assign(scaled->factor);
+    scaled->map->erase();
+    OpBuilder b(found.loop->getContext());
+    b.setInsertionPointAfter(found.loop);
+    auto rows = cast<RankedTensorType>(max.getType());
+    Value natural = arith::MulFOp::create(b, max.getLoc(), max, tensor::SplatOp::create(b, max.getLoc(), scaled->factor, rows));
+    max.replaceAllUsesExcept(natural, natural.getDefiningOp());
+    return natural;
+  }
+
   static Value compare(OpBuilder &b, arith::CmpFPredicate predicate, Value value, double number) {
     auto rows = cast<RankedTensorType>(value.getType());
     auto splat = DenseElementsAttr::get(rows, FloatAttr::get(rows.getElementType(), number).getValue());
@@ -287,8 +325,7 @@ private:
   }
 
   /// Which rows stand under a running max: it is not too far from 0 for a multiply-add, or there is none, as they saw no key.
-  Value checkReference(OpBuilder &b, FixableLoop &found) {
-    Value max = found.loop.getResult(found.max);
+  Value checkReference(OpBuilder &b, FixableLoop &found, Value max) {
     auto product = cast<DotOp>(found.loop.getBody().front().getTerminator()->getOperand(found.acc).getDefiningOp());
     double limit = greatestReference(cast<FloatType>(product.getLhs().getType().getElementType())) / (found.softmax.getScale().convertToDouble() * llvm::numbers::log2e);
     Value isNear = arith::AndIOp::create(b, max.getLoc(), compare(b, arith::CmpFPredicate::OLT, max, limit), compare(b, arith::CmpFPredicate::OGT, max, -limit));
@@ -297,7 +334,7 @@ private:
 
   /// Which rows stand: their sum is in range and their accumulator finite, or they saw no key: then nothing is in the sum, relative to 0 (a block hid all of its keys) or to
   /// nothing (there was no block, or none that it sees). Relative to any other reference, a sum of 0 is one whose weights were lost.
-  Value checkWeights(OpBuilder &b, FixableLoop &found) {
+  Value checkWeights(OpBuilder &b, FixableLoop &found, Value max) {
     Location loc = found.loop.getLoc();
     Value sum = found.loop.getResult(found.sum), acc = found.loop.getResult(found.acc);
     Value least = compare(b, arith::CmpFPredicate::OGT, sum, leastSum), most = compare(b, arith::CmpFPredicate::OLT, sum, greatestSum);
@@ -311,7 +348,6 @@ private:
         },
         [&](OpBuilder &, Location) { scf::YieldOp::create(b, loc, least); });
     Value inRange = arith::AndIOp::create(b, loc, arith::AndIOp::create(b, loc, least, most), finite.getResult(0));
-    Value max = found.loop.getResult(found.max);
     Value isNone = arith::OrIOp::create(b, loc, compare(b, arith::CmpFPredicate::OEQ, max, 0.0), compare(b, arith::CmpFPredicate::OEQ, max, -std::numeric_limits<double>::infinity()));
     Value sawNone = arith::AndIOp::create(b, loc, compare(b, arith::CmpFPredicate::OEQ, sum, 0.0), isNone);
     return arith::OrIOp::create(b, loc, inRange, sawNone);

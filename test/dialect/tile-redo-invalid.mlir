@@ -148,3 +148,19 @@ tile.kernel @twice(%valid: tensor<8xi1>, %x: tensor<8xf32>, %o: memref<?xf32>, %
   }
   tile.return
 }
+
+// -----
+
+func.func @times_of_differences(%s: tensor<8x16xf32>, %m: tensor<8xf32>, %f: f32) {
+  // expected-error@+1 {{constraint 3: `times` needs `folded`}}
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 times %f : f32 : tensor<8x16xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @times_of_another_type(%s: tensor<8x16xf32>, %m: tensor<8xf32>, %f: f64) {
+  // expected-error@+1 {{constraint 5: expected `times` to be 'f32', as the scores are, but got 'f64'}}
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 folded times %f : f64 : tensor<8x16xf32>, tensor<8xf32>
+  return
+}

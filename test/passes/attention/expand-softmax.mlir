@@ -204,6 +204,22 @@ tile.kernel @merge(%m: tensor<4xf32>, %n: tensor<4xf32>, %u: tensor<4x8xf32>, %v
   tile.return
 }
 
+// A factor of the program meets the constant one before it is spread over the elements.
+// CHECK-LABEL: tile.kernel @times
+// CHECK-SAME: %[[S:[^ ]+]]: tensor<64x32xf32>, %[[M:[^ ]+]]: tensor<64xf32>, %[[F:[^ ]+]]: f32
+tile.kernel @times(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %f: f32, %o: memref<?x?xf32>, %z: i64) {
+  // CHECK: %[[MINUS:.*]] = arith.mulf %[[F]], %{{.*}} : f32
+  // CHECK: %[[ROWS:.*]] = tensor.splat %[[MINUS]] : tensor<64xf32>
+  // CHECK: %[[SHIFT:.*]] = arith.mulf %[[M]], %[[ROWS]]
+  // CHECK: %[[PLUS:.*]] = arith.mulf %[[F]], %{{.*}} : f32
+  // CHECK: %[[FACTOR:.*]] = tensor.splat %[[PLUS]] : tensor<64x32xf32>
+  // CHECK: %[[SPREAD:.*]] = tile.broadcast %[[SHIFT]]
+  // CHECK: math.fma %[[S]], %[[FACTOR]], %[[SPREAD]]
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 0.125 folded fixed from_first_block continued times %f : f32 : tensor<64x32xf32>, tensor<64xf32>
+  tile.store %p, %o[%z, %z] axes [0, 1] : tensor<64x32xf32>, memref<?x?xf32>
+  tile.return
+}
+
 // A row without a key gives 0 and -inf, whatever its accumulator holds.
 // CHECK-LABEL: tile.kernel @finish
 // CHECK-SAME: %[[M:[^ ]+]]: tensor<4xf32>, %[[L:[^ ]+]]: tensor<4xf32>, %[[U:[^ ]+]]: tensor<4x8xf32>

@@ -111,11 +111,22 @@ tile.kernel @given(%q: tensor<128x64xbf16>, %k: tensor<64x64xbf16>, %v: tensor<6
 
 #fixed = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = fixed>
 
-// A product times a number of the launch is as good as the product.
+// A product times a number of the launch is as good as the product: the softmax multiplies anyway. The max is that of products, so rows stand only under a number above 0.
 // CHECK-LABEL: tile.kernel @scaled
+// CHECK-SAME: %[[FACTOR:[^ ]+]]: f32) attributes
 // CHECK-SAME: softmax = fixed
-// CHECK: tile.online_softmax {{.*}} folded fixed from_first_block
-// CHECK: tile.redo
+// CHECK: %[[LOOP:.*]]:3 = tile.for_blocks
+// CHECK: %[[S:.*]] = tile.dot
+// CHECK-NEXT: tile.online_softmax %[[S]], {{.*}} folded fixed from_first_block times %[[FACTOR]] : f32
+// CHECK: %[[ROWS:.*]] = tensor.splat %[[FACTOR]]
+// CHECK: arith.mulf %[[LOOP]]#0, %[[ROWS]]
+// CHECK: %[[SPLAT:.*]] = tensor.splat %[[FACTOR]]
+// CHECK: %[[ABOVE:.*]] = arith.cmpf ogt, %[[SPLAT]], %{{.*}}
+// CHECK-NEXT: %[[VALID:.*]] = arith.andi %{{.*}}, %[[ABOVE]]
+// CHECK-NEXT: tile.redo unless %[[VALID]]
+// CHECK: tile.kernel @scaled_again
+// CHECK: arith.mulf
+// CHECK-NOT: times
 tile.kernel @scaled(%q: tensor<64x16xbf16>, %k: tensor<32x16xbf16>, %v: tensor<32x16xbf16>, %o: memref<?x16xf32>, %n: i64, %factor: f32) attributes {schedule = #fixed} {
   %zero = arith.constant 0 : i64
   %m0 = arith.constant dense<0xFF800000> : tensor<64xf32>
