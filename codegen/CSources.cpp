@@ -88,6 +88,7 @@ private:
   void writeTensors(llvm::raw_ostream &os);
   void writeRules(llvm::raw_ostream &os);
   void writeKernels(llvm::raw_ostream &os);
+  void writeClaims(llvm::raw_ostream &os);
   void writeUse(llvm::raw_ostream &os);
   void writeStruct(llvm::raw_ostream &os);
   void writeBytes(llvm::raw_ostream &os, const llvm::Twine &what, StringRef bytes);
@@ -123,6 +124,8 @@ void Writer::writeRules(llvm::raw_ostream &os) {
 void Writer::writeKernels(llvm::raw_ostream &os) {
   os << " * Kernels, the first whose needs are met:\n";
   for (const rt::Manifest &manifest : manifests) {
+    if (manifest.before)
+      continue;
     os << formatv(" *   {0}: {1} threads, {2} bytes of shared memory", rt::formName(manifest.form), manifest.threads, manifest.sharedBytes);
     bool hasMap = llvm::any_of(manifest.arguments, [](const auto &argument) { return argument.kind == rt::KernelArgument::Kind::tensorMap; });
     os << (hasMap || !manifest.conditions.empty() ? "; needs" : "") << "\n";
@@ -134,6 +137,14 @@ void Writer::writeKernels(llvm::raw_ostream &os) {
       if (!condition.text.empty())
         os << " *     " << condition.text << "\n";
   }
+}
+
+/// What a debug build does more.
+void Writer::writeClaims(llvm::raw_ostream &os) {
+  if (llvm::any_of(manifests, [](const rt::Manifest &manifest) { return manifest.before; }))
+    os << " * Each launch first runs a kernel that checks what the program claims of its\n"
+          " * arguments. Where a claim is wrong, the next wait for the stream reports\n"
+          " * CUDA_ERROR_ASSERT, and standard output says which one.\n";
 }
 
 void Writer::writeUse(llvm::raw_ostream &os) {
@@ -172,6 +183,7 @@ std::string Writer::header() {
   writeTensors(os);
   writeRules(os);
   writeKernels(os);
+  writeClaims(os);
   writeUse(os);
   os << formatv(" */\n#ifndef {0}\n#define {0}\n\n#include \"tegula.h\"\n\n#include <stdbool.h>\n\n"
                 "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\n",
@@ -239,7 +251,7 @@ std::string Writer::source() {
   os << formatv("/* {0}.c - the code of {0}.h. Generated; do not edit. */\n#include \"{0}.h\"\n\n", name);
   std::string table;
   for (auto [code, manifest] : llvm::zip(codes, manifests)) {
-    std::string prefix = name + "_" + rt::formName(manifest.form);
+    std::string prefix = name + "_" + (manifest.before ? "claims" : rt::formName(manifest.form));
     writeBytes(os, prefix + "_manifest", code.manifest);
     writeBytes(os, prefix + "_cubin", code.cubin);
     writeBytes(os, prefix + "_ptx", code.ptx);

@@ -108,7 +108,7 @@ struct Compiler::Run {
       addTime(passed.count());
       if (!dump())
         return false;
-      if (stage == Stage::Attention && last == Stage::Cubin && llvm::any_of(module->getOps<tile::KernelOp>(), [](tile::KernelOp kernel) {
+      if (stage == Stage::Attention && last == Stage::Cubin && !request.claims && llvm::any_of(module->getOps<tile::KernelOp>(), [](tile::KernelOp kernel) {
             return !kernel.getBody().getOps<tile::AttentionOp>().empty();
           }))
         problem = module->clone();
@@ -260,7 +260,10 @@ struct Compiler::Run {
     case Stage::Attention:
       return emitAttention();
     case Stage::Tile:
-      buildTilePipeline(pm, options());
+      if (request.claims)
+        buildClaimsPipeline(pm);
+      else
+        buildTilePipeline(pm, options());
       return run(pm, next);
     case Stage::Warp:
       buildWarpPipeline(pm, options());
@@ -360,6 +363,8 @@ struct Compiler::Run {
     if (failed(code))
       return failLate(Stage::Ptx);
     manifest = std::move(*facts);
+    if (request.claims)
+      manifest["before"] = true;
     addCodeFacts(manifest, {code->symbol, request.target, code->ptxVersion, std::nullopt, std::nullopt});
     result.ptx = manifestComment(manifest) + code->text;
     writeManifest();
@@ -496,6 +501,17 @@ std::optional<CompileRequest> tegula::fallbackRequest(const CompileRequest &requ
   fallback.schedule = {"form=direct"}; // the fields of the other form do not apply to this one
   fallback.dumpDir.clear();            // the dumps are those of the preferred kernel
   return fallback;
+}
+
+std::optional<CompileRequest> tegula::claimsRequest(const CompileRequest &request) {
+  if (request.startFrom > Stage::Attention)
+    return std::nullopt;
+  CompileRequest claims = request;
+  claims.claims = true;
+  claims.schedule.clear(); // the fields are those of the item's kernel
+  claims.dumpDir.clear();
+  claims.remarks = claims.verifyProtocol = false;
+  return claims;
 }
 
 Compiler::Compiler() {

@@ -40,6 +40,7 @@ struct CompileRequest {
   bool optimize = true;         ///< CPU: let LLVM optimise, which takes most of the time of a compilation
   std::string dumpDir;          ///< empty: no dumps; else one file a stage
   bool remarks = false;         ///< what passes chose and why, as remarks
+  bool claims = false;          ///< instead of the item, the program that checks what it claims of its arguments; see `claimsRequest`
   bool verifyProtocol = false;  ///< check every order of a kernel's roles, and say so; text of the stage `warp` is always checked
 };
 
@@ -64,6 +65,10 @@ struct CompileResult {
 /// The request for the kernel that takes the operands which the kernel of `request`, compiled to `result`, cannot: the direct one. Nothing where
 /// that is direct itself, or where its form was asked for.
 std::optional<CompileRequest> fallbackRequest(const CompileRequest &request, const CompileResult &result);
+
+/// The request for the program that a debug build runs just before each launch of the kernel of `request`, on the same arguments: it asserts what the
+/// source claims of them. Nothing where the text is of a later stage than `attention`, which knows of no claims.
+std::optional<CompileRequest> claimsRequest(const CompileRequest &request);
 
 class Compiler {
 public:

@@ -144,6 +144,20 @@ def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {
                     Statistic<"merged", "limits-merged", "masks whose limits were merged">];
 }
 
+def CheckClaimsPass : Pass<"tegula-check-claims", "::tegula::tile::KernelOp"> {
+  let summary = "turns a kernel into a program that checks what the source claims of its arguments";
+  let description = [{
+    In place of the kernel's body, for the same arguments: tensors declared `sorted` rise along their last axis; those declared `in LO..HI` hold such values alone; and of a `tile.attention`,
+    no lookup that a result depends on has an index outside of its table. Lookups are clamped, so that a wrong one reads another element and nothing tells. A pair that the mask hides observes nothing of its
+    score, nor does `false && x` or the side of a choice that is not taken; what depends on the scaled product is not looked at. What does not hold fails a `tile.assert` that names the tensor, the
+    index and the value. A `kernel` item has its declarations checked. On the way to the stage `tile`, in place of all other passes; the runtime launches the program just before the kernel.
+
+    Example: `%ids : memref<?xi32> {tile.sorted}` becomes a loop over stretches of 1024 elements that compares each with the next one.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let statistics = [Statistic<"written", "checks-written", "checks written">];
+}
+
 def CountVisitsPass : Pass<"tegula-count-visits", "::mlir::ModuleOp"> {
   let summary = "turns a tile program into one that says which blocks of keys it visits";
   let description = [{

@@ -71,6 +71,15 @@ void tegula::buildVisitsPipeline(OpPassManager &pm, const PipelineOptions &optio
   pm.addPass(createCSEPass());
 }
 
+void tegula::buildClaimsPipeline(OpPassManager &pm) {
+  verifyStage(pm, "attention");
+  pm.addNestedPass<tile::KernelOp>(createCheckClaimsPass());
+  pm.addNestedPass<tile::KernelOp>(createExpandRandomPass());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  verifyStage(pm, "tile");
+}
+
 void tegula::buildWarpPipeline(OpPassManager &pm, const PipelineOptions &options) {
   ChooseThreadsPassOptions choice;
   choice.overrides.assign(options.schedule.begin(), options.schedule.end());

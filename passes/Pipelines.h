@@ -18,6 +18,8 @@ struct PipelineOptions {
 void buildTilePipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 /// attention -> a tile program that says which blocks of keys the one of `buildTilePipeline` visits, for the CPU; see tegula-count-visits.
 void buildVisitsPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
+/// attention -> the tile program that checks what the source claims of its arguments; see tegula-check-claims.
+void buildClaimsPipeline(mlir::OpPassManager &pm);
 /// attention -> kernel: as far as the tile program that a person would write; what the stage `kernel` prints.
 void buildKernelPipeline(mlir::OpPassManager &pm, const PipelineOptions &options);
 /// tile -> warp: fragments, roles, rings, turns.

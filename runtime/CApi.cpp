@@ -96,18 +96,25 @@ static Result<std::shared_ptr<Kernel>> loadCode(const tegula_code &code,
   return Kernel::load(code.manifest, code.ptx, device);
 }
 
-static Status loadCodes(std::initializer_list<const tegula_code *> codes,
-                        int device, tegula_kernel **kernel) {
+static Status loadCodes(std::span<const tegula_code> codes, int device,
+                        tegula_kernel **kernel) {
   *kernel = nullptr;
-  std::shared_ptr<Kernel> loaded[2];
+  std::shared_ptr<Kernel> loaded[2], before;
   size_t count = 0;
-  for (const tegula_code *code : codes) {
-    Result<std::shared_ptr<Kernel>> one = loadCode(*code, device);
+  for (const tegula_code &code : codes) {
+    Result<std::shared_ptr<Kernel>> one = loadCode(code, device);
     if (!one.ok())
       return one.status();
-    loaded[count++] = std::move(*one);
+    bool isBefore = (*one)->manifest().before;
+    if (isBefore ? before != nullptr : count == 2)
+      return invalidArgument(concat(
+          "expected the code of one kernel or two, and of one that goes before "
+          "them at most, but got one more ",
+          isBefore ? "that goes before" : "kernel"));
+    (isBefore ? before : loaded[count++]) = std::move(*one);
   }
-  auto set = KernelSet::create(std::move(loaded[0]), std::move(loaded[1]));
+  auto set = KernelSet::create(std::move(loaded[0]), std::move(loaded[1]),
+                               nullptr, std::move(before));
   if (!set.ok())
     return set.status();
   *kernel = new tegula_kernel{std::move(*set)};
@@ -213,7 +220,7 @@ tegula_status tegula_kernel_load(const char *manifest, const void *image,
     TEGULA_RETURN_IF_FAILED(
         checkNotNull({manifest, image, kernel}, "manifest, image and kernel"));
     tegula_code code = {manifest, image, image_size, nullptr};
-    return loadCodes({&code}, device, kernel);
+    return loadCodes({&code, 1}, device, kernel);
   });
 }
 
@@ -227,10 +234,10 @@ tegula_status tegula_kernel_load_pair(const char *manifest, const void *image,
     TEGULA_RETURN_IF_FAILED(
         checkNotNull({manifest, image, direct_manifest, direct_image, kernel},
                      "the two manifests, the two images and kernel"));
-    tegula_code code = {manifest, image, image_size, nullptr};
-    tegula_code direct = {direct_manifest, direct_image, direct_image_size,
-                          nullptr};
-    return loadCodes({&code, &direct}, device, kernel);
+    tegula_code codes[] = {
+        {manifest, image, image_size, nullptr},
+        {direct_manifest, direct_image, direct_image_size, nullptr}};
+    return loadCodes(codes, device, kernel);
   });
 }
 
@@ -239,11 +246,7 @@ tegula_status tegula_kernel_load_codes(const tegula_code *codes,
                                        tegula_kernel **kernel) {
   return recorded([&]() -> Status {
     TEGULA_RETURN_IF_FAILED(checkNotNull({codes, kernel}, "codes and kernel"));
-    if (num_codes != 1 && num_codes != 2)
-      return invalidArgument(concat(
-          "expected the code of one kernel or two, but got ", num_codes));
-    return num_codes == 1 ? loadCodes({codes}, device, kernel)
-                          : loadCodes({codes, codes + 1}, device, kernel);
+    return loadCodes({codes, num_codes}, device, kernel);
   });
 }
 

@@ -22,13 +22,16 @@ static Status checkSameSignature(const Kernel &a, const Kernel &b) {
 
 Result<std::shared_ptr<KernelSet>>
 KernelSet::create(std::shared_ptr<Kernel> preferred,
-                  std::shared_ptr<Kernel> fallback, KernelProvider provider) {
+                  std::shared_ptr<Kernel> fallback, KernelProvider provider,
+                  std::shared_ptr<Kernel> before) {
   return guarded([&]() -> Result<std::shared_ptr<KernelSet>> {
     if (!preferred)
       return invalidArgument("a kernel set needs a kernel, but got null");
-    if (fallback)
-      TEGULA_RETURN_IF_FAILED(checkSameSignature(*preferred, *fallback));
-    std::shared_ptr<KernelSet> set(new KernelSet(std::move(preferred)));
+    for (const std::shared_ptr<Kernel> &other : {fallback, before})
+      if (other)
+        TEGULA_RETURN_IF_FAILED(checkSameSignature(*preferred, *other));
+    std::shared_ptr<KernelSet> set(
+        new KernelSet(std::move(preferred), std::move(before)));
     set->ready = fallback.get();
     set->fallback = std::move(fallback);
     set->provider = std::move(provider);
@@ -71,6 +74,8 @@ Result<const Kernel *> KernelSet::fallbackFor(bool mayMake,
 Status KernelSet::prepare(void *stream) const {
   return guarded([&]() -> Status {
     TEGULA_RETURN_IF_FAILED(preferred->prepare(stream));
+    if (before)
+      TEGULA_RETURN_IF_FAILED(before->prepare(stream));
     if (!provider && !ready.load())
       return Status();
     Result<const Kernel *> other = fallbackFor(/*mayMake=*/true, "prepare");
@@ -128,6 +133,8 @@ Status KernelSet::launch(void *stream, const Arguments &arguments,
       report->form = kernel->manifest().form;
       report->reason = std::move(verdict.reason);
     }
+    if (before)
+      TEGULA_RETURN_IF_FAILED(before->launch(stream, arguments));
     return kernel->launchBound(stream, arguments, binding);
   });
 }

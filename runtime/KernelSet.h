@@ -3,7 +3,9 @@
 // An item has a fast kernel with conditions on its operands (`pipelined`) and
 // one that takes any strides, alignment and lengths (`direct`). The set picks
 // at each launch and says which it took and why. The direct kernel may come
-// from a callback, so that a JIT compiles it only when it is needed.
+// from a callback, so that a JIT compiles it only when it is needed. One more
+// kernel may go before each launch, on the same arguments and stream: a debug
+// build checks there what the program claims of its arguments.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -28,12 +30,13 @@ struct LaunchReport {
 class KernelSet {
 public:
   /// `preferred` is used where its conditions hold, else `fallback`, or what
-  /// `provider` makes. Both later ones may be absent. Errors: kernels whose
-  /// signatures differ.
+  /// `provider` makes; `before` is launched before either. All but the first
+  /// may be absent. Errors: kernels whose signatures differ.
   static Result<std::shared_ptr<KernelSet>>
   create(std::shared_ptr<Kernel> preferred,
          std::shared_ptr<Kernel> fallback = nullptr,
-         KernelProvider provider = nullptr);
+         KernelProvider provider = nullptr,
+         std::shared_ptr<Kernel> before = nullptr);
 
   const Signature &signature() const {
     return *preferred->manifest().signature;
@@ -61,12 +64,12 @@ public:
   const Kernel &preferredKernel() const { return *preferred; }
 
 private:
-  explicit KernelSet(std::shared_ptr<Kernel> preferred)
-      : preferred(std::move(preferred)) {}
+  KernelSet(std::shared_ptr<Kernel> preferred, std::shared_ptr<Kernel> before)
+      : preferred(std::move(preferred)), before(std::move(before)) {}
   Result<const Kernel *> fallbackFor(bool mayMake,
                                      const std::string &reason) const;
 
-  std::shared_ptr<Kernel> preferred;
+  const std::shared_ptr<Kernel> preferred, before;
   mutable std::mutex making;
   mutable std::shared_ptr<Kernel> fallback; // owns `ready`
   mutable std::atomic<const Kernel *> ready{nullptr};

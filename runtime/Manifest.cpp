@@ -475,6 +475,7 @@ Result<Manifest> ManifestReader::read(const Json &json) {
   manifest.spillBytes = integerOr(get(root, "spill_bytes"), 0, 1 << 30);
   if (Field schedule = get(root, "schedule"); !schedule.json->is_null())
     manifest.schedule = schedule.json->dump();
+  manifest.before = flagOr(get(root, "before"), false);
   for (const Field &field : list(get(root, "conditions"), /*mayLack=*/true))
     readCondition(field);
   if (!status.ok())

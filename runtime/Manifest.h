@@ -156,6 +156,9 @@ struct Manifest {
   /// The schedule's fields as JSON text, for reports.
   std::string schedule;
   std::vector<Condition> conditions;
+  /// Whether the kernel is launched before each launch of the others of its
+  /// item, on the same arguments.
+  bool before = false;
 
   /// Whether the kernel takes one.
   bool hasWorkspace() const;

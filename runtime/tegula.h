@@ -113,7 +113,8 @@ typedef struct tegula_code {
 } tegula_code;
 
 /* As above with all kernels of an item: the preferred one, then the direct one
-   if there is one. The machine code is taken where the driver accepts it, else
+   if there is one, and the one whose manifest says that it goes before each
+   launch of them. The machine code is taken where the driver accepts it, else
    the PTX. */
 TEGULA_API tegula_status tegula_kernel_load_codes(const tegula_code *codes,
                                                   size_t num_codes, int device,
@@ -215,6 +216,11 @@ typedef struct tegula_compile_options {
   size_t num_schedule;
   const char *arch; /* NULL: that of the device */
   int device;
+  /* Not 0: check at each launch what the program claims of its arguments:
+     tensors that are `sorted` or `in` a range, indices inside of tables. Where
+     a claim is wrong, the next call that waits for the stream reports
+     CUDA_ERROR_ASSERT, and standard output says which one. */
+  int debug;
 } tegula_compile_options;
 
 /* Compiles a program and loads it. What was compiled before by this process

@@ -485,6 +485,26 @@ LogicalResult CumsumOp::verify() {
   return verifyAxis(*this, getTile().getType(), getAxis());
 }
 
+LogicalResult ExtentOp::verify() {
+  auto type = cast<MemRefType>(getMemory().getType());
+  if (getAxis() >= static_cast<uint64_t>(type.getRank()))
+    return emitOpError("constraint 1: expected an axis of ") << type << ", but got " << getAxis();
+  return success();
+}
+
+OpFoldResult ExtentOp::fold(FoldAdaptor) {
+  auto kernel = (*this)->getParentOfType<KernelOp>();
+  return kernel && KernelOp::isTable(getMemory()) ? kernel.getExtent(getMemory(), getAxis()) : OpFoldResult();
+}
+
+LogicalResult AssertOp::verify() {
+  if (getMessage().count("{}") < getValues().size())
+    return emitOpError("constraint 1: expected a `{}` in the message for each value, but got ") << getMessage().count("{}") << " and " << getValues().size();
+  if (!getValues().empty() && !getCondition().getType().isInteger(1))
+    return emitOpError("constraint 2: expected a scalar condition beside values, but got ") << getCondition().getType();
+  return success();
+}
+
 LogicalResult IotaOp::verify() {
   RankedTensorType type = getResult().getType();
   if (type.getRank() != 1 || !(type.getElementType().isInteger(32) || type.getElementType().isInteger(64)))

@@ -158,6 +158,24 @@ def Tile_LookupOp : Tile_Op<"lookup", [MemoryEffects<[MemRead]>,
   let hasVerifier = 1;
 }
 
+def Tile_ExtentOp : Tile_Op<"extent", [Pure]> {
+  let summary = "the number of elements of a tensor along an axis";
+  let description = [{
+    Of an output that the caller does not want, 0. Folds to the number or the dim that the kernel's arguments say it is, where they do and the tensor is read only.
+    Constraints: 1. the axis is one of memory's.
+
+    ```mlir
+    %n = tile.extent %ids axis 0 : memref<?xi32, strided<[?]>>
+    ```
+    Lowers to an argument of the compiled kernel, or a sum of some.
+  }];
+  let arguments = (ins Tile_Memory:$memory, I64Attr:$axis);
+  let results = (outs I64:$extent);
+  let assemblyFormat = "$memory `axis` $axis attr-dict `:` type($memory)";
+  let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
 //===-- Where a program is ------------------------------------------------------------------------===//
 
 def Tile_ProgramIdOp : Tile_Op<"program_id", [AllTypesMatch<["extents", "indices"]>]> {
@@ -771,16 +789,21 @@ def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite]>]> {
   let summary = "fails the run where a condition does not hold";
   let description = [{
     The condition holds where it is true, in every element if it is a tile. The run goes on where it does not, since memory is safe all the same, and ends
-    with a status that tells the op's place and the message.
+    with a status that tells the op's place and the message, in which each `{}` stands for a value, in order.
 
     ```mlir
     tile.assert %ok, "ids are sorted" : tensor<64xi1>
+    tile.assert %few, "{} is too many" (%n : i64) : i1
     ```
-    On the GPU the launch ends in `CUDA_ERROR_ASSERT` instead, and the driver names place and message. Lowers to a flag that the host reads after the run,
-    and on the GPU to a call of `__assertfail`.
+    On the GPU the launch ends in `CUDA_ERROR_ASSERT` instead; the driver names place and message, and values stand in a line printed before. Lowers to a text that
+    the host reads after the run, and on the GPU to calls of `vprintf`, for values, and `__assertfail`.
+    Constraints: 1. the message has a `{}` for each value; marks without one stay as they are. 2. values are scalars; only a scalar condition has some.
   }];
-  let arguments = (ins Tile_Flag:$condition, StrAttr:$message);
-  let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
+  let arguments = (ins Tile_Flag:$condition, StrAttr:$message, Variadic<Tile_Scalar>:$values);
+  let assemblyFormat = "$condition `,` $message (`(` $values^ `:` type($values) `)`)? attr-dict `:` type($condition)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$condition, "::llvm::StringRef":$message),
+                            [{ build($_builder, $_state, condition, message, ::mlir::ValueRange()); }]>];
+  let hasVerifier = 1;
 }
 
 #endif

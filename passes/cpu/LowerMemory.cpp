@@ -183,6 +183,17 @@ struct LowerStore : OpRewritePattern<StoreOp> {
   }
 };
 
+struct LowerExtent : OpRewritePattern<ExtentOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ExtentOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value extent = b.createOrFold<memref::DimOp>(op.getMemory(), op.getAxis());
+    rewriter.replaceOp(op, b.createOrFold<arith::IndexCastOp>(b.getI64Type(), extent));
+    return success();
+  }
+};
+
 struct LowerLookup : OpRewritePattern<LookupOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -254,5 +265,5 @@ private:
 } // namespace
 
 void tegula::populateLowerMemoryPatterns(RewritePatternSet &patterns) {
-  patterns.add<LowerLoad, LowerStore, LowerLookup, LowerGather, LowerScatter<ScatterOp>, LowerScatter<AtomicAddOp>>(patterns.getContext());
+  patterns.add<LowerLoad, LowerStore, LowerExtent, LowerLookup, LowerGather, LowerScatter<ScatterOp>, LowerScatter<AtomicAddOp>>(patterns.getContext());
 }

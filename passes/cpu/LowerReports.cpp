@@ -1,4 +1,4 @@
-// Prints become calls for each piece of text and each number, failed assertions a call with their place and message.
+// Prints become calls for each piece of text and each number, failed assertions such calls between two that say what they are.
 //
 // In: tile.print, tile.assert. Out: func.call of functions of the host. The one idea: the host keeps what a call says until the run ends, so
 // nothing here has a result.
@@ -131,8 +131,20 @@ struct LowerAssert : OpRewritePattern<AssertOp> {
     while (isa<RankedTensorType>(holds.getType()))
       holds = ReduceOp::create(b, ReduceKind::And, holds);
     Value fails = arith::XOrIOp::create(b, holds, arith::ConstantOp::create(b, b.getBoolAttr(true)));
-    std::string text = placeText(op.getLoc()) + "assertion failed" + (op.getMessage().empty() ? "" : ": ") + op.getMessage().str();
-    runIf(b, fails, [&] { call(b, "tegula.assertion_failed", makeText(b, text)); });
+    std::string text = placeText(op.getLoc()) + "assertion failed" + (op.getMessage().empty() ? "" : ": ");
+    runIf(b, fails, [&] {
+      auto mark = [&](bool begins) { call(b, "tegula.assertion_failed", arith::ConstantOp::create(b, b.getI64IntegerAttr(begins)).getResult()); };
+      mark(true);
+      StringRef rest = op.getMessage();
+      for (Value value : op.getValues()) {
+        auto [before, behind] = rest.split("{}");
+        printText(b, text + before.str());
+        printScalar(b, value);
+        text.clear(), rest = behind;
+      }
+      printText(b, text + rest.str());
+      mark(false);
+    });
     rewriter.eraseOp(op);
     return success();
   }

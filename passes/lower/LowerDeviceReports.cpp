@@ -205,7 +205,22 @@ struct ConvertAssert : BlockedPattern<tile::AssertOp> {
       fails = t.both(negated(condition), isFirstThread(t));
     }
     std::string message = "assertion failed" + (op.getMessage().empty() ? "" : ": " + op.getMessage().str());
-    if (failed(runIf(t, fails, [&] { return Reporter(t, op).fail(message); })))
+    auto report = [&] {
+      if (!op.getValues().empty()) {
+        Reporter line(t, op);
+        StringRef text, rest = message;
+        for (ValueRange value : adaptor.getValues()) {
+          std::tie(text, rest) = rest.split("{}");
+          line.add(text);
+          line.add(value.front());
+        }
+        line.add(rest);
+        if (failed(line.print()))
+          return failure();
+      }
+      return Reporter(t, op).fail(message);
+    };
+    if (failed(runIf(t, fails, report)))
       return failure();
     rewriter.eraseOp(op);
     return success();

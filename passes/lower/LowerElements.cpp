@@ -660,6 +660,15 @@ struct ConvertLookup : OpConversionPattern<tile::LookupOp> {
   }
 };
 
+struct ConvertExtent : OpConversionPattern<tile::ExtentOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tile::ExtentOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, MemoryParts(adaptor.getMemory()).extents[op.getAxis()]);
+    return success();
+  }
+};
+
 } // namespace
 
 void tegula::fuseSelects(warp::KernelOp kernel) {
@@ -676,5 +685,5 @@ void tegula::fuseSelects(warp::KernelOp kernel) {
 
 void tegula::populateElementPatterns(RewritePatternSet &patterns, const TypeConverter &types, KernelState &state) {
   patterns.add<ConvertMask, ConvertMap>(types, patterns.getContext(), state);
-  patterns.add<ConvertLookup>(types, patterns.getContext());
+  patterns.add<ConvertExtent, ConvertLookup>(types, patterns.getContext());
 }

@@ -2,6 +2,7 @@
 //
 // In: warp.kernel. Out: llvm.func whose arguments are tensor maps, pointers, strides, dims and scalars, each described by `tegula.argument`.
 // The one idea: arguments are derived from what the body uses; what nothing reads is dropped after the body has been lowered.
+#include "dialect/tile/PrefixExpr.h"
 #include "dialect/tile/Signature.h"
 #include "passes/lower/InlinePtx.h"
 #include "passes/lower/LowerWarp.h"
@@ -202,41 +203,17 @@ private:
     if (auto number = dyn_cast<IntegerAttr>(extent))
       return constantInt(b, loc, number.getInt(), 64);
     StringRef text = cast<StringAttr>(extent).getValue();
-    FailureOr<Value> value = parseExtent(text, dims);
-    if (failed(value))
-      return kernel.emitError("cannot compute the extent `") << cast<StringAttr>(extent).getValue() << "`";
+    Value value = tile::emitPrefix(b, loc, text, [&](StringRef name) -> Value {
+      if (Value dim = dims.lookup(name))
+        return dim;
+      for (auto [number, facts] : llvm::enumerate(arguments))
+        if (auto scalar = cast<DictionaryAttr>(facts).getAs<StringAttr>("name"); scalar && scalar.getValue() == name)
+          return b.createOrFold<arith::ExtSIOp>(loc, b.getI64Type(), entry->getArgument(number));
+      return {};
+    });
+    if (!value)
+      return kernel.emitError("cannot compute the extent `") << text << "`";
     return value;
-  }
-
-  FailureOr<Value> parseExtent(StringRef &text, const llvm::StringMap<Value> &dims) {
-    text = text.ltrim();
-    if (!text.consume_front("(")) {
-      StringRef word = text.take_until([](char c) { return c == ' ' || c == ')'; });
-      text = text.drop_front(word.size());
-      int64_t number;
-      if (!word.getAsInteger(10, number))
-        return constantInt(b, loc, number, 64);
-      if (auto it = dims.find(word); it != dims.end())
-        return it->second;
-      for (BlockArgument argument : kernel.getArguments())
-        if (auto name = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name"); name && name.getValue() == word)
-          for (auto [number, facts] : llvm::enumerate(arguments))
-            if (cast<DictionaryAttr>(facts).get("name") == name)
-              return arith::ExtSIOp::create(b, loc, b.getI64Type(), entry->getArgument(number)).getResult();
-      return failure();
-    }
-    StringRef op = text.take_until([](char c) { return c == ' '; });
-    text = text.drop_front(op.size());
-    FailureOr<Value> x = parseExtent(text, dims), y = failed(x) ? x : parseExtent(text, dims);
-    text = text.ltrim();
-    if (failed(y) || !text.consume_front(")"))
-      return failure();
-    if (op == "+") return arith::AddIOp::create(b, loc, *x, *y).getResult();
-    if (op == "-") return arith::SubIOp::create(b, loc, *x, *y).getResult();
-    if (op == "*") return arith::MulIOp::create(b, loc, *x, *y).getResult();
-    if (op == "/") return arith::FloorDivSIOp::create(b, loc, *x, *y).getResult();
-    if (op == "ceildiv") return arith::CeilDivSIOp::create(b, loc, *x, *y).getResult();
-    return failure();
   }
 
   /// One map for each shape of box that the kernel copies out of a tensor.

@@ -4,6 +4,7 @@
 #include "passes/schedule/ExpandElements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -35,14 +36,33 @@ public:
   void map(Value argument, Value tile) { values.map(argument, tile); }
 
   /// The yielded tile; null where an op is not scalar code.
-  Value expand(Region &region) {
-    for (Operation &op : region.front().without_terminator())
-      if (failed(expand(op)))
-        return {};
-    return asTile(region.front().getTerminator()->getOperand(0));
-  }
+  Value expand(Region &region) { return failed(expand(region.front())) ? Value() : asTile(region.front().getTerminator()->getOperand(0)); }
 
 private:
+  LogicalResult expand(Block &block) {
+    for (Operation &op : block.without_terminator())
+      if (failed(expand(op)))
+        return failure();
+    return success();
+  }
+
+  /// A loop with the same bounds for all elements: it carries tiles.
+  LogicalResult expand(scf::ForOp loop) {
+    SmallVector<Value> bounds = llvm::map_to_vector(loop->getOperands().take_front(3), [&](Value bound) { return values.lookupOrDefault(bound); });
+    if (llvm::any_of(bounds, isTile))
+      return loop.emitError("a loop in the function of an element needs bounds that are the same for all elements on the GPU");
+    SmallVector<Value> inits = llvm::map_to_vector(loop.getInits(), [&](Value init) { return asTile(init); });
+    auto result = scf::ForOp::create(b, loop.getLoc(), bounds[0], bounds[1], bounds[2], inits);
+    values.map(loop.getBody()->getArguments(), result.getBody()->getArguments());
+    values.map(loop.getResults(), result.getResults());
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(result.getBody());
+    if (failed(expand(*loop.getBody())))
+      return failure();
+    scf::YieldOp::create(b, loop.getLoc(), llvm::map_to_vector(loop.getYieldedValues(), [&](Value value) { return asTile(value); }));
+    return success();
+  }
+
   static bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 
   Value asTile(Value value) {
@@ -51,6 +71,8 @@ private:
   }
 
   LogicalResult expand(Operation &op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return expand(loop);
     if (op.getNumRegions() != 0 || op.getNumResults() != 1)
       return op.emitError("`") << op.getName() << "` in the function of an element runs on the GPU in attention loops only";
     bool uniform = llvm::none_of(op.getOperands(), [&](Value operand) { return isTile(values.lookupOrDefault(operand)); });

@@ -29,16 +29,20 @@ struct Code {
 /// The CPU kernel of the compiler behind the JIT's interface.
 class CompiledHostKernel final : public HostKernel {
 public:
-  explicit CompiledHostKernel(std::unique_ptr<CpuKernel> kernel)
-      : kernel(std::move(kernel)) {}
+  CompiledHostKernel(std::unique_ptr<CpuKernel> kernel,
+                     std::unique_ptr<CpuKernel> before)
+      : kernel(std::move(kernel)), before(std::move(before)) {}
   const Signature &signature() const override { return kernel->signature(); }
   Status run(const Arguments &arguments) const override {
-    return guarded([&] { return kernel->run(arguments); });
+    return guarded([&] {
+      Status status = before ? before->run(arguments) : Status();
+      return status.ok() ? kernel->run(arguments) : status;
+    });
   }
 
 private:
   Arguments makeArguments() const override { return kernel->arguments(); }
-  std::unique_ptr<CpuKernel> kernel;
+  std::unique_ptr<CpuKernel> kernel, before;
 };
 
 /// Compilers that no thread uses at the moment.
@@ -77,8 +81,12 @@ struct Jit::Impl {
   OncePerKey<HostKernel> hostKernels;
   std::atomic<int64_t> compiles = 0;
 
-  Result<std::shared_ptr<Code>> compileCode(const JitRequest &request);
-  Result<std::shared_ptr<Code>> code(const JitRequest &request);
+  Result<std::shared_ptr<Code>> compileCode(const JitRequest &request,
+                                            bool claims);
+  /// The code of the item, or of the program that checks its claims.
+  Result<std::shared_ptr<Code>> code(const JitRequest &request,
+                                     bool claims = false);
+  Result<std::unique_ptr<CpuKernel>> compileForHost(CompileRequest wanted);
 };
 
 /// Everything that shapes the code, each part with its length, so that no two
@@ -102,6 +110,12 @@ static std::string keyOf(const JitRequest &request) {
   // Which assembler makes the image.
   add(findPtxas());
   return key;
+}
+
+/// What is loaded, beside its code: where, and whether its claims are checked.
+static std::string loadedKey(const JitRequest &request) {
+  return concat(keyOf(request), "@", request.device,
+                request.debug ? " debug" : "");
 }
 
 static CompileRequest compilerRequest(const JitRequest &request) {
@@ -138,9 +152,11 @@ static Status statusOf(const CompileResult &result) {
   return Status(StatusCode::internal, std::move(text));
 }
 
-Result<std::shared_ptr<Code>>
-Jit::Impl::compileCode(const JitRequest &request) {
+Result<std::shared_ptr<Code>> Jit::Impl::compileCode(const JitRequest &request,
+                                                     bool claims) {
   CompileRequest wanted = compilerRequest(request);
+  if (claims)
+    wanted = *claimsRequest(wanted);
   wanted.target = request.arch;
   bool assemble = !findPtxas().empty();
   wanted.stopAfter = assemble ? Stage::Cubin : Stage::Ptx;
@@ -164,8 +180,26 @@ Jit::Impl::compileCode(const JitRequest &request) {
   return code;
 }
 
-Result<std::shared_ptr<Code>> Jit::Impl::code(const JitRequest &request) {
-  return codes.get(keyOf(request), [&] { return compileCode(request); });
+Result<std::shared_ptr<Code>> Jit::Impl::code(const JitRequest &request,
+                                              bool claims) {
+  return codes.get(concat(keyOf(request), claims ? "claims" : ""),
+                   [&] { return compileCode(request, claims); });
+}
+
+Result<std::unique_ptr<CpuKernel>>
+Jit::Impl::compileForHost(CompileRequest wanted) {
+  wanted.target = "cpu";
+  wanted.stopAfter = Stage::Cpu;
+  ++compiles;
+  CompileResult result;
+  std::unique_ptr<CpuKernel> kernel;
+  compilers.use([&](Compiler &compiler) {
+    kernel = compiler.compileForCpu(wanted, result);
+    return result.status != CompileStatus::Internal;
+  });
+  if (!kernel)
+    return statusOf(result);
+  return kernel;
 }
 
 /// "sm_90a" for a GPU of compute capability 9.0: the record with the features
@@ -221,14 +255,25 @@ Result<std::shared_ptr<const JitKernel>> Jit::compile(const JitRequest &asked) {
             return code.status();
           return Kernel::load((*code)->manifest, (*code)->image, direct.device);
         };
-      auto set = KernelSet::create(std::move(*kernel), nullptr, provider);
+      std::shared_ptr<Kernel> before;
+      if (request.debug) {
+        Result<std::shared_ptr<Code>> claims = impl->code(request, true);
+        if (!claims.ok())
+          return claims.status();
+        auto loaded =
+            Kernel::load((*claims)->manifest, (*claims)->image, request.device);
+        if (!loaded.ok())
+          return loaded.status();
+        before = std::move(*loaded);
+      }
+      auto set = KernelSet::create(std::move(*kernel), nullptr, provider,
+                                   std::move(before));
       if (!set.ok())
         return set.status();
       return std::make_shared<JitKernel>(
           JitKernel{std::move(*set), (*code)->diagnostics});
     };
-    auto kernel =
-        impl->kernels.get(concat(keyOf(request), "@", request.device), make);
+    auto kernel = impl->kernels.get(loadedKey(request), make);
     return kernel.ok() ? Answer(*kernel) : Answer(kernel.status());
   });
 }
@@ -241,21 +286,20 @@ Jit::compileForHost(const JitRequest &asked) {
     request.arch = "cpu";
     auto make = [&]() -> Result<std::shared_ptr<HostKernel>> {
       CompileRequest wanted = compilerRequest(request);
-      wanted.target = "cpu";
-      wanted.stopAfter = Stage::Cpu;
-      ++impl->compiles;
-      CompileResult result;
-      std::unique_ptr<CpuKernel> kernel;
-      impl->compilers.use([&](Compiler &compiler) {
-        kernel = compiler.compileForCpu(wanted, result);
-        return result.status != CompileStatus::Internal;
-      });
-      if (!kernel)
-        return statusOf(result);
-      return std::shared_ptr<HostKernel>(
-          std::make_shared<CompiledHostKernel>(std::move(kernel)));
+      auto kernel = impl->compileForHost(wanted);
+      if (!kernel.ok())
+        return kernel.status();
+      std::unique_ptr<CpuKernel> before;
+      if (request.debug) {
+        auto claims = impl->compileForHost(*claimsRequest(wanted));
+        if (!claims.ok())
+          return claims.status();
+        before = std::move(*claims);
+      }
+      return std::shared_ptr<HostKernel>(std::make_shared<CompiledHostKernel>(
+          std::move(*kernel), std::move(before)));
     };
-    auto kernel = impl->hostKernels.get(keyOf(request), make);
+    auto kernel = impl->hostKernels.get(loadedKey(request), make);
     return kernel.ok() ? Answer(*kernel) : Answer(kernel.status());
   });
 }

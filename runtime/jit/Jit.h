@@ -39,6 +39,11 @@ struct JitRequest {
   /// The GPU that the kernels are loaded on at once; a launch on another of
   /// the same architecture loads them there.
   int device = 0;
+  /// Check at each launch what the program claims of its arguments: tensors
+  /// that are `sorted` or `in` a range, indices inside of tables. On the CPU a
+  /// run then ends in `assertionFailed`; a launch on a GPU, when the stream is
+  /// waited for, in CUDA_ERROR_ASSERT, with the claim on standard output.
+  bool debug = false;
 };
 
 /// A compiled and loaded item.

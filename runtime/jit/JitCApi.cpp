@@ -37,6 +37,7 @@ static Result<JitRequest> readOptions(const tegula_compile_options &options) {
   if (options.arch)
     request.arch = options.arch;
   request.device = options.device;
+  request.debug = options.debug;
   return request;
 }
 

@@ -28,7 +28,6 @@ tile.kernel @folds(%o: memref<?x?xf32, strided<[?, ?]>>, %i: memref<?x?xf32, str
   tile.return
 }
 
-
 // CHECK-LABEL: tile.kernel @classes
 tile.kernel @classes(%lo: i64, %hi: i64, %x: f32) {
   // Classes that let every block pass, and say nothing else.
@@ -42,5 +41,24 @@ tile.kernel @classes(%lo: i64, %hi: i64, %x: f32) {
     %live = arith.constant true
     tile.yield %live : i1
   }
+  tile.return
+}
+
+// What the arguments say of the extents of tables.
+// CHECK-LABEL: tile.kernel @extents
+// CHECK-SAME: %[[X:[^:]*]]: memref<?x7x?xf32>
+// CHECK-SAME: %[[O:[^:]*]]: memref<?xf32>
+// CHECK-SAME: %[[N:[^:]*]]: i64 {tile.dim = "N"}
+tile.kernel @extents(%x: memref<?x7x?xf32> {tile.name = "x", tile.role = "in", tile.dims = ["N", 7, "(+ N 1)"]},
+                     %o: memref<?xf32> {tile.name = "o", tile.role = "out", tile.dims = ["N"]}, %N: i64 {tile.dim = "N"}) {
+  %a = tile.extent %x axis 0 : memref<?x7x?xf32>
+  %b = tile.extent %x axis 1 : memref<?x7x?xf32>
+  // CHECK: %[[C:.*]] = tile.extent %[[X]] axis 2
+  %c = tile.extent %x axis 2 : memref<?x7x?xf32>
+  // An output that is not wanted has none.
+  // CHECK: %[[D:.*]] = tile.extent %[[O]] axis 0
+  %d = tile.extent %o axis 0 : memref<?xf32>
+  // CHECK: tile.print "extents"(%[[N]], %c7{{.*}}, %[[C]], %[[D]])
+  tile.print "extents" (%a, %b, %c, %d) : i64, i64, i64, i64
   tile.return
 }

@@ -102,3 +102,27 @@ func.func @assert(%x: i32) {
   "tile.assert"(%x) <{message = "m"}> : (i32) -> ()
   return
 }
+
+// -----
+
+func.func @assert_marks(%ok: i1, %x: i64) {
+  // expected-error@+1 {{constraint 1: expected a `{}` in the message for each value, but got 1 and 2}}
+  tile.assert %ok, "{} is wrong" (%x, %x : i64, i64) : i1
+  return
+}
+
+// -----
+
+func.func @assert_tile(%ok: tensor<4xi1>, %x: i64) {
+  // expected-error@+1 {{constraint 2: expected a scalar condition beside values, but got 'tensor<4xi1>'}}
+  tile.assert %ok, "{} is wrong" (%x : i64) : tensor<4xi1>
+  return
+}
+
+// -----
+
+func.func @extent(%x: memref<?xf32>) {
+  // expected-error@+1 {{constraint 1: expected an axis of 'memref<?xf32>', but got 1}}
+  %n = tile.extent %x axis 1 : memref<?xf32>
+  return
+}

@@ -23,11 +23,13 @@ tile.kernel @places(%x: !mem, %number: memref<f32>, %i: i64, %ids: tensor<8x4xi6
   tile.atomic_add %t, %x[%ids, %i] : tensor<8x4xf32>, !mem, tensor<8x4xi64>, i64
   // CHECK: tile.atomic_add %[[S]], %{{.*}}[] : f32, memref<f32>
   tile.atomic_add %s, %number[] : f32, memref<f32>
+  // CHECK: tile.extent %{{.*}} axis 1 : memref<?x?xf32, strided<[?, ?]>>
+  %n = tile.extent %x axis 1 : !mem
   tile.return
 }
 
 // CHECK-LABEL: tile.kernel @help
-tile.kernel @help(%i: i64, %t: tensor<4xf32>, %flag: i1, %flags: tensor<4xi1>) {
+tile.kernel @help(%i: i64, %x: f32, %t: tensor<4xf32>, %flag: i1, %flags: tensor<4xi1>) {
   // CHECK: tile.print "here"
   tile.print "here"
   // CHECK: tile.print "block {}:"(%{{.*}}, %{{.*}}) : i64, tensor<4xf32>
@@ -36,5 +38,7 @@ tile.kernel @help(%i: i64, %t: tensor<4xf32>, %flag: i1, %flags: tensor<4xi1>) {
   tile.assert %flag, "in range" : i1
   // CHECK: tile.assert %{{.*}}, "sorted" : tensor<4xi1>
   tile.assert %flags, "sorted" : tensor<4xi1>
+  // CHECK: tile.assert %{{.*}}, "{} of {}{}"(%{{.*}}, %{{.*}} : i64, f32) : i1
+  tile.assert %flag, "{} of {}{}" (%i, %x : i64, f32) : i1
   tile.return
 }

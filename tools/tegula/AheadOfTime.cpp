@@ -66,16 +66,16 @@ private:
 };
 } // namespace
 
-/// Compiles the kernels of the item: the preferred one, and the direct one that
-/// stands in for it.
+/// Compiles the kernels of the item: the preferred one, the direct one that
+/// stands in for it, and the one that checks their claims.
 static llvm::Expected<std::vector<KernelCode>>
-compileKernels(CompileRequest request, bool time,
+compileKernels(CompileRequest request, bool debug, bool time,
                std::vector<StageTime> &times) {
   request.stopAfter = Stage::Cubin;
   Compiler compiler;
   std::vector<KernelCode> codes;
   std::string printed;
-  for (std::optional<CompileRequest> next = std::move(request); next;) {
+  for (std::optional<CompileRequest> next = request; next;) {
     CompileResult result = compiler.compile(*next);
     if (!result)
       return compileError(result);
@@ -89,15 +89,21 @@ compileKernels(CompileRequest request, bool time,
     codes.push_back({result.manifest, result.cubin, result.ptx});
     next = codes.size() == 1 ? fallbackRequest(*next, result) : std::nullopt;
   }
+  if (!debug)
+    return codes;
+  CompileResult claims = compiler.compile(*claimsRequest(request));
+  if (!claims)
+    return compileError(claims);
+  codes.push_back({claims.manifest, claims.cubin, claims.ptx});
   return codes;
 }
 
 llvm::Expected<std::vector<StageTime>>
 tegula::tool::writeAheadOfTime(CompileRequest request, StringRef folder,
-                               bool time) {
+                               bool time, bool debug) {
   std::string file = request.name;
   std::vector<StageTime> times;
-  auto codes = compileKernels(std::move(request), time, times);
+  auto codes = compileKernels(std::move(request), debug, time, times);
   if (!codes)
     return codes.takeError();
   rt::Result<CSources> sources = writeCSources(*codes);
@@ -107,7 +113,10 @@ tegula::tool::writeAheadOfTime(CompileRequest request, StringRef folder,
     return userError(folder + ": cannot be made a folder: " + error.message());
   FileSet files(folder);
   for (const auto &[number, code] : llvm::enumerate(*codes)) {
-    std::string stem = sources->name + (number ? ".direct" : "");
+    bool isClaims = debug && number + 1 == codes->size();
+    std::string stem = sources->name + (isClaims ? ".claims"
+                                        : number ? ".direct"
+                                                 : "");
     for (auto [extension, contents] : {std::pair(".cubin", &code.cubin),
                                        {".ptx", &code.ptx},
                                        {".json", &code.manifest}})

@@ -191,8 +191,14 @@ llvm::Error tegula::tool::runCompile(const CompileOptions &options) {
   request.dumpDir = options.dumpDir;
   request.verifyProtocol = options.verifyProtocol;
   if (*names == std::vector<std::string>{"cubin"} && isFolder(options.output))
-    return writeAheadOfTime(std::move(request), options.output, options.time)
+    return writeAheadOfTime(std::move(request), options.output, options.time,
+                            options.debug)
         .takeError();
+  if (options.debug)
+    return usageError(
+        "--debug adds a kernel that goes before the item's, which "
+        "a C program has to launch; give --emit=cubin and a "
+        "folder with -o");
   Artefacts artefacts(std::move(request));
   return writeAll(options, *names, artefacts);
 }

@@ -123,8 +123,9 @@ bool tegula::tool::isTalking(const lang::Item &item) {
 namespace {
 class CpuExecutable : public Executable {
 public:
-  explicit CpuExecutable(std::unique_ptr<CpuKernel> kernel)
-      : kernel(std::move(kernel)) {}
+  CpuExecutable(std::unique_ptr<CpuKernel> kernel,
+                std::unique_ptr<CpuKernel> claims)
+      : kernel(std::move(kernel)), claims(std::move(claims)) {}
 
   llvm::Expected<Execution> run(Problem &problem, int runs) override {
     rt::Arguments arguments = kernel->arguments();
@@ -133,6 +134,9 @@ public:
               return problem.tensors[number].data();
             }))
       return error;
+    if (claims)
+      if (rt::Status status = claims->run(arguments); !status.ok())
+        return statusError(status);
     Execution execution{"host CPU", kernel->schedule(), "", {}, 0};
     std::vector<std::pair<unsigned, Tensor>> initial;
     for (unsigned number : tensorsInPlace(*problem.item))
@@ -158,20 +162,29 @@ public:
   }
 
 private:
-  std::unique_ptr<CpuKernel> kernel;
+  std::unique_ptr<CpuKernel> kernel, claims;
 };
 } // namespace
 
 llvm::Expected<std::unique_ptr<Executable>>
-tegula::tool::compileForCpu(Compiler &compiler, const CompileRequest &request) {
+tegula::tool::compileForCpu(Compiler &compiler, const CompileRequest &request,
+                            bool debug) {
   CompileRequest forCpu = request;
   forCpu.target = "cpu";
   forCpu.stopAfter = Stage::Cpu;
   CompileResult result;
-  std::unique_ptr<CpuKernel> kernel = compiler.compileForCpu(forCpu, result);
+  std::unique_ptr<CpuKernel> claims,
+      kernel = compiler.compileForCpu(forCpu, result);
   if (!kernel)
     return compileError(result);
-  auto executable = std::make_unique<CpuExecutable>(std::move(kernel));
+  if (debug) {
+    CompileResult ofClaims;
+    claims = compiler.compileForCpu(*claimsRequest(forCpu), ofClaims);
+    if (!claims)
+      return compileError(ofClaims);
+  }
+  auto executable =
+      std::make_unique<CpuExecutable>(std::move(kernel), std::move(claims));
   executable->diagnostics = result.diagnostics;
   executable->stageTimes = stageTimesText(result);
   return executable;

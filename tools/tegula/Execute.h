@@ -45,16 +45,20 @@ public:
   std::string stageTimes;
 };
 
-/// Compiles for this host.
+/// Compiles for this host. With `debug` runs check what the source claims of
+/// the arguments: not true, that is an assertion that fails.
 llvm::Expected<std::unique_ptr<Executable>>
-compileForCpu(Compiler &compiler, const CompileRequest &request);
+compileForCpu(Compiler &compiler, const CompileRequest &request,
+              bool debug = false);
 
 /// Compiles for GPU 0: to a cubin where there is a ptxas, else to PTX for the
 /// driver. Where the request leaves the form of the schedule open, operands
 /// that the chosen kernel cannot take are given to a `direct` one, which is
-/// compiled then; so `compiler` has to live as long as the result.
+/// compiled then; so `compiler` has to live as long as the result. `debug` is
+/// as above, and its kernel part of what is timed.
 llvm::Expected<std::unique_ptr<Executable>>
-compileForCuda(Compiler &compiler, const CompileRequest &request);
+compileForCuda(Compiler &compiler, const CompileRequest &request,
+               bool debug = false);
 
 /// Whether there is a GPU; if not, `reason` says why.
 bool hasGpu(std::string &reason);

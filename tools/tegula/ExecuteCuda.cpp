@@ -21,8 +21,8 @@ using namespace tegula::tool;
 namespace {
 class CudaExecutable : public Executable {
 public:
-  CudaExecutable(Compiler &compiler, CompileRequest request)
-      : compiler(compiler), request(std::move(request)) {}
+  CudaExecutable(Compiler &compiler, CompileRequest request, bool debug)
+      : compiler(compiler), request(std::move(request)), debug(debug) {}
 
   llvm::Error initialise();
   llvm::Expected<Execution> run(Problem &problem, int runs) override;
@@ -39,6 +39,7 @@ private:
 
   Compiler &compiler;
   const CompileRequest request;
+  const bool debug;
   const rt::Device *device = nullptr;
   std::shared_ptr<rt::Kernel> preferred, direct;
   std::shared_ptr<rt::KernelSet> kernels;
@@ -97,7 +98,15 @@ llvm::Error CudaExecutable::initialise() {
   rt::KernelProvider provider;
   if (auto fallback = fallbackRequest(request, result))
     provider = [this, fallback = *fallback] { return makeDirect(fallback); };
-  auto set = rt::KernelSet::create(preferred, nullptr, provider);
+  std::shared_ptr<rt::Kernel> claims;
+  if (debug) {
+    CompileResult ofClaims;
+    auto kernel = compileKernel(*claimsRequest(request), ofClaims);
+    if (!kernel)
+      return kernel.takeError();
+    claims = std::move(*kernel);
+  }
+  auto set = rt::KernelSet::create(preferred, nullptr, provider, claims);
   if (!set.ok())
     return statusError(set.status());
   kernels = *set;
@@ -181,9 +190,9 @@ llvm::Expected<Execution> CudaExecutable::run(Problem &problem, int runs) {
 }
 
 llvm::Expected<std::unique_ptr<Executable>>
-tegula::tool::compileForCuda(Compiler &compiler,
-                             const CompileRequest &request) {
-  auto executable = std::make_unique<CudaExecutable>(compiler, request);
+tegula::tool::compileForCuda(Compiler &compiler, const CompileRequest &request,
+                             bool debug) {
+  auto executable = std::make_unique<CudaExecutable>(compiler, request, debug);
   if (llvm::Error error = executable->initialise())
     return error;
   return executable;

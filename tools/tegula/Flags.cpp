@@ -68,8 +68,8 @@ CommonFlags::CommonFlags(cl::SubCommand &command)
                cl::value_desc("FIELD=VALUE,..."), cl::CommaSeparated,
                cl::sub(command), cl::cat(optionCategory)),
       debug("debug",
-            cl::desc("Check table indices and declarations at run "
-                     "time (not supported yet)"),
+            cl::desc("Check at each launch what the source claims: `sorted`, "
+                     "`in`, indices inside of tables"),
             cl::sub(command), cl::cat(optionCategory)),
       time("time", cl::desc("Print the time of each stage to stderr"),
            cl::sub(command), cl::cat(optionCategory)),
@@ -80,8 +80,7 @@ CommonFlags::CommonFlags(cl::SubCommand &command)
 llvm::Error CommonFlags::read(CommonOptions &options) const {
   if (file.empty())
     return usageError("expected a file: FILE.tg, or '-' for standard input");
-  if (debug)
-    return usageError("--debug is not supported yet");
+  options.debug = debug;
   options.file = file;
   options.item = item;
   if (arch.getNumOccurrences())

@@ -64,6 +64,10 @@ EXAMPLES:
 
   tegula compile causal.tg --schedule stages=3 --verify-protocol -o causal.ptx
 
+  As files for a C program, with the checks of `tegula run --debug`:
+
+  tegula compile docs.tg --emit=cubin --debug -o docs/
+
 STAGES, in order:
 
   source attention tile warp nvvm ptx cubin; cpu branches off after tile
@@ -89,6 +93,12 @@ NOTES:
   Files hold tensors in the declared order of axes, [B, H, M, D] for q, whatever
   --layout says: that is how they lie in the kernel's memory. A bf16 file has
   dtype V2, as ml_dtypes writes it, or uint16 with the bits.
+
+  --debug runs a program before each launch that looks at every element of
+  tables that are declared `sorted` or `in` a range, and at every index by which
+  the result reads a table. The first that is wrong is named with tensor, index
+  and value: exit code 3 on the CPU, on a GPU 70 with CUDA_ERROR_ASSERT. Times
+  on a GPU contain it.
 
   The tolerance of --check is twice the error of a plain implementation in the
   inputs' type (f32 softmax) plus one rounding of the output. Large problems are

@@ -175,6 +175,14 @@ static llvm::Error checkStage(StringRef option, StringRef name) {
                     option + ", but got '" + name + "'");
 }
 
+/// Only the first stages say what the source claims.
+static llvm::Error checkClaims(bool debug, StringRef option, StringRef stage) {
+  if (!debug || stage.empty() || stage == "source" || stage == "attention")
+    return llvm::Error::success();
+  return usageError("--debug checks what the source says, but " + option +
+                    " starts at stage " + stage);
+}
+
 llvm::Expected<CompileOptions> CompileFlags::read() const {
   CompileOptions options;
   if (llvm::Error error = CommonFlags::read(options))
@@ -192,6 +200,8 @@ llvm::Expected<CompileOptions> CompileFlags::read() const {
   if (llvm::Error error = checkStage("--stop-after", stopAfter))
     return error;
   if (llvm::Error error = checkStage("--start-from", startFrom))
+    return error;
+  if (llvm::Error error = checkClaims(options.debug, "--start-from", startFrom))
     return error;
   if (!options.startFrom.empty() && options.startFrom != "source") {
     const char *source = nullptr;
@@ -249,6 +259,9 @@ llvm::Expected<RunOptions> RunFlags::read() const {
     options.replace = pairs.front();
     if (llvm::Error error = checkStage("--replace", options.replace.first))
       return error;
+    if (llvm::Error error =
+            checkClaims(options.debug, "--replace", options.replace.first))
+      return error;
     if (options.logitOffset != 0)
       return usageError("--logit-offset changes the source, but --replace "
                         "starts after it");
@@ -271,6 +284,8 @@ llvm::Expected<ExplainOptions> ExplainFlags::read() const {
     return error;
   if (llvm::Error error = ProblemFlags::read(options))
     return error;
+  if (options.debug)
+    return usageError("--debug checks a launch, but explain has none");
   if (json + !html.empty() + !svg.empty() > 1)
     return usageError("expected one of --json, --html and --svg");
   options.json = json;

@@ -26,6 +26,7 @@ struct CommonOptions {
   std::vector<std::string> schedule; ///< FIELD=VALUE
   bool time = false;
   bool remarks = false;
+  bool debug = false;
 };
 
 struct CompileOptions : CommonOptions {

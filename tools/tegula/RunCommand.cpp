@@ -196,8 +196,8 @@ llvm::Error tegula::tool::runRun(const RunOptions &options) {
 
   Compiler compiler;
   auto executable = *target == RunTarget::cpu
-                        ? compileForCpu(compiler, *request)
-                        : compileForCuda(compiler, *request);
+                        ? compileForCpu(compiler, *request, options.debug)
+                        : compileForCuda(compiler, *request, options.debug);
   if (!executable)
     return executable.takeError();
   llvm::errs() << (*executable)->diagnostics;

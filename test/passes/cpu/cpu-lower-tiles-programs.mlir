@@ -84,19 +84,28 @@ tile.kernel @sums(%x: memref<4x8xi8, strided<[?, ?]>> {tile.name = "x", tile.dim
 // CHECK-DAG: llvm.mlir.global private constant @{{.*}}("x = ")
 // CHECK-DAG: llvm.mlir.global private constant @{{.*}}("ids.tg:4:2: assertion failed: some")
 // CHECK-LABEL: func.func @reports(
+// CHECK: memref.dim
 // CHECK: call @tegula.print_text(
 // CHECK: call @tegula.print_integer(%{{.*}}) : (i64) -> ()
 // CHECK: %[[ALL:.*]] = tile.reduce and
 // CHECK: %[[FAILS:.*]] = arith.xori %[[ALL]]
 // CHECK: scf.if %[[FAILS]]
-// CHECK: call @tegula.assertion_failed(
+// What is printed between two calls is the message.
+// CHECK: call @tegula.assertion_failed(%c1
+// CHECK: call @tegula.print_text(
+// CHECK: call @tegula.print_integer(
+// CHECK: call @tegula.print_text(
+// CHECK: call @tegula.assertion_failed(%c0
 // CHECK: func.func private @tegula.print_text(!llvm.ptr, i64)
 // CHECK-NOT: func.func private @tegula.print_text
-tile.kernel @reports(%i: i8 {tile.name = "i"}, %k: i64 {tile.name = "k"}) {
+tile.kernel @reports(%i: i8 {tile.name = "i"}, %k: i64 {tile.name = "k"}, %x: memref<?xf32, strided<[?]>> {tile.name = "x", tile.role = "in", tile.dims = ["N"]}) {
+  %n = tile.extent %x axis 0 : memref<?xf32, strided<[?]>>
   tile.print "x = {};" (%i) : i8
   %l = tile.iota : tensor<4xi64>
   %ks = tensor.splat %k : tensor<4xi64>
   %m = arith.cmpi sgt, %l, %ks : tensor<4xi64>
   tile.assert %m, "some" : tensor<4xi1> loc("ids.tg":4:2)
+  %few = arith.cmpi slt, %k, %n : i64
+  tile.assert %few, "{} of them" (%k : i64) : i1
   tile.return
 }

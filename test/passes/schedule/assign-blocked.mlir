@@ -138,3 +138,54 @@ tile.kernel @narrow(%x: memref<?xi8, strided<[?]>> {tile.name = "x", tile.dims =
   tile.atomic_add %a, %x[%N] : i8, memref<?xi8, strided<[?]>>, i64
   tile.return
 }
+
+// -----
+
+#threads = #tile.program<threads = 128, ctas = 1>
+!v = memref<?xi32, strided<[?]>>
+
+// A loop in the function of an element runs once for all: it carries tiles.
+// CHECK-LABEL: tile.kernel @loop
+tile.kernel @loop(%ids: !v {tile.name = "ids", tile.dims = ["L"], tile.role = "in"}, %L: i64 {tile.dim = "L"}) attributes {schedule = #threads} {
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %none = arith.constant false
+  // CHECK-NOT: tile.mask
+  // CHECK: %[[ANY:.*]] = scf.for %[[T:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[SO_FAR:.*]] = %{{.*}}) -> (tensor<16x64xi1, {{.*}}>)
+  // CHECK: %[[ID:.*]] = tile.lookup %{{.*}}[%[[T]]]
+  // CHECK: tensor.splat %{{.*}} : tensor<16x64xi64, {{.*}}>
+  // CHECK: %[[NEXT:.*]] = arith.ori %[[SO_FAR]], %{{.*}} : tensor<16x64xi1, {{.*}}>
+  // CHECK: scf.yield %[[NEXT]]
+  // CHECK: tile.assert %[[ANY]]
+  %any = tile.mask rows(%c0) cols(%c0) {
+  ^bb0(%i: i64, %j: i64):
+    %found = scf.for %t = %c0 to %L step %c1 iter_args(%before = %none) -> (i1) : i64 {
+      %id = tile.lookup %ids[%t] : !v
+      %wide = arith.extsi %id : i32 to i64
+      %same = arith.cmpi eq, %wide, %j : i64
+      %now = arith.ori %before, %same : i1
+      scf.yield %now : i1
+    }
+    tile.yield %found : i1
+  } : tensor<16x64xi1>
+  tile.assert %any, "" : tensor<16x64xi1>
+  tile.return
+}
+
+// -----
+
+#threads = #tile.program<threads = 128, ctas = 1>
+tile.kernel @triangle(%N: i64 {tile.dim = "N"}) attributes {schedule = #threads} {
+  %c1 = arith.constant 1 : i64
+  %any = tile.mask rows(%N) cols(%N) {
+  ^bb0(%i: i64, %j: i64):
+    %none = arith.constant false
+    // expected-error@+1 {{a loop in the function of an element needs bounds that are the same for all elements on the GPU}}
+    %found = scf.for %t = %i to %j step %c1 iter_args(%before = %none) -> (i1) : i64 {
+      scf.yield %before : i1
+    }
+    tile.yield %found : i1
+  } : tensor<16x64xi1>
+  tile.assert %any, "" : tensor<16x64xi1>
+  tile.return
+}

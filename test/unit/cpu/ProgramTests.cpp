@@ -532,4 +532,21 @@ TEST(Reports, AssertionsEndTheRunWithAStatus) {
   EXPECT_TRUE(call(*kernel, {{"x", &x.fill(2)}, {"y", &y}}).ok());
 }
 
+TEST(Reports, AssertionsTellValues) {
+  auto kernel = compile({{"x", "i32", {2, 2}}}, R"(
+    %x0 = tile.lookup %x[%c0, %c0] : !x
+    %few = arith.constant false
+    %half = arith.constant 1.5 : f32
+    tile.print "begin"
+    tile.assert %few, "{} is no {}, {}{}" (%x0, %half, %few : i32, f32, i1) : i1 loc("ids.tg":5:2)
+    tile.assert %few, "{} again" (%x0 : i32) : i1
+    tile.print "end {}" (%x0) : i32)");
+  ASSERT_TRUE(kernel);
+  HostTensor x(ElementType::i32, {2, 2});
+  testing::internal::CaptureStderr();
+  rt::Status status = call(*kernel, {{"x", &x.fill(7)}});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "begin\nend 7\n");
+  EXPECT_EQ(status.message(), "ids.tg:5:2: assertion failed: 7 is no 1.5, false{}");
+}
+
 } // namespace

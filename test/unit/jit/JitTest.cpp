@@ -173,6 +173,79 @@ TEST_F(JitTest, KernelsOutliveTheJit) {
   EXPECT_TRUE(kernels->launch(nullptr, argumentsOf(*kernels, true)).ok());
 }
 
+static const char *const docsText = R"tg(
+attention docs(q: f32[B,H,M,8], k: f32[B,G,N,8], v: f32[B,G,N,8]) -> (o: f32[B,H,M,8]) {
+  param doc: i32[N] sorted
+  require M == N
+  mask doc[i] == doc[j]
+}
+)tg";
+
+TEST_F(JitTest, DebugChecksClaimsBeforeEachLaunch) {
+  JitRequest request{.source = docsText, .fileName = "docs.tg"};
+  auto plain = jit.compile(request);
+  ASSERT_TRUE(plain.ok()) << plain.status().message();
+  request.debug = true;
+  auto checked = jit.compile(request);
+  ASSERT_TRUE(checked.ok()) << checked.status().message();
+  // The kernel's own code is the same.
+  EXPECT_EQ(jit.statistics().compiles, 2);
+  EXPECT_TRUE(jit.compile(request).ok());
+  EXPECT_EQ(jit.statistics().compiles, 2);
+  for (auto [kernel, launches] : {std::pair(&plain, 1u), {&checked, 2u}}) {
+    Arguments arguments = (**kernel)->kernels->arguments();
+    uint64_t address = 0x100000;
+    auto set = [&](const char *name, ElementType type,
+                   std::initializer_list<int64_t> sizes) {
+      fake.memory[address] = {2, 0, false};
+      EXPECT_TRUE(
+          arguments
+              .set(name, TensorView::contiguous(
+                             reinterpret_cast<void *>(address), type, sizes))
+              .ok());
+      address += 0x1000;
+    };
+    for (const char *name : {"q", "k", "v", "o"})
+      set(name, ElementType::f32, {1, 1, 64, 8});
+    set("doc", ElementType::i32, {64});
+    fake.launches.clear();
+    Status status = (**kernel)->kernels->launch(nullptr, arguments);
+    EXPECT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(fake.launches.size(), launches);
+  }
+}
+
+TEST_F(JitTest, DebugChecksClaimsOnTheCpu) {
+  for (bool debug : {false, true}) {
+    auto kernel = jit.compileForHost(
+        {.source = docsText, .fileName = "docs.tg", .debug = debug});
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    std::vector<float> x(3 * 8), o(3 * 8, -1.0f);
+    std::vector<int32_t> doc{0, 5, 3};
+    Arguments arguments = (*kernel)->arguments();
+    for (const char *name : {"q", "k", "v", "o"})
+      ASSERT_TRUE(
+          arguments
+              .set(name, TensorView::contiguous((*name == 'o' ? o : x).data(),
+                                                ElementType::f32, {1, 1, 3, 8}))
+              .ok());
+    ASSERT_TRUE(arguments
+                    .set("doc", TensorView::contiguous(doc.data(),
+                                                       ElementType::i32, {3}))
+                    .ok());
+    Status status = (*kernel)->run(arguments);
+    EXPECT_EQ(status.code(),
+              debug ? StatusCode::assertionFailed : StatusCode::ok);
+    EXPECT_EQ(status.message(), debug ? "docs.tg:3:9: assertion failed: doc[2] "
+                                        "= 3 follows doc[1] = 5: `doc` is "
+                                        "declared sorted"
+                                      : "");
+    EXPECT_EQ(o[0], debug ? -1.0f : 0.0f); // the kernel did not run
+    doc[1] = 2;
+    EXPECT_TRUE((*kernel)->run(arguments).ok());
+  }
+}
+
 /// One query row sees keys 0 and 1 with equal scores.
 TEST_F(JitTest, RunsOnTheCpu) {
   auto kernel =

@@ -102,6 +102,32 @@ TEST(CApi, AWorkspaceIsTheRuntimesOwn) {
   fakeDriver().memory.clear();
 }
 
+TEST(CApi, OneKernelMayGoBeforeTheOthers) {
+  std::string manifest = workspaceManifest(), before = goingBefore(manifest);
+  tegula_code kernelCode = {manifest.c_str(), nullptr, 0, directImage.c_str()};
+  tegula_code beforeCode = {before.c_str(), nullptr, 0, directImage.c_str()};
+  auto load = [](std::vector<tegula_code> codes) {
+    tegula_kernel *kernel = nullptr;
+    tegula_status status =
+        tegula_kernel_load_codes(codes.data(), codes.size(), 0, &kernel);
+    tegula_kernel_destroy(kernel);
+    return status;
+  };
+  EXPECT_EQ(load({kernelCode, beforeCode}), TEGULA_OK);
+  EXPECT_EQ(load({kernelCode, kernelCode, beforeCode}), TEGULA_OK);
+  EXPECT_EQ(load({kernelCode, kernelCode, kernelCode}),
+            TEGULA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tegula_last_error(),
+               "expected the code of one kernel or two, and of one that goes "
+               "before them at most, but got one more kernel");
+  EXPECT_EQ(load({kernelCode, beforeCode, beforeCode}),
+            TEGULA_INVALID_ARGUMENT);
+  EXPECT_STREQ(tegula_last_error(),
+               "expected the code of one kernel or two, and of one that goes "
+               "before them at most, but got one more that goes before");
+  EXPECT_EQ(load({beforeCode}), TEGULA_INVALID_ARGUMENT);
+}
+
 TEST(CApi, MistakesHaveACodeAndAText) {
   tegula_kernel *kernel = nullptr;
   EXPECT_EQ(tegula_kernel_load("{}", "x", 1, 0, &kernel),

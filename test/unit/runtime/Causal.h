@@ -32,6 +32,11 @@ inline const std::string signatureFields = R"json(
   "threads": 384, "ctas_per_sm": 1, "registers": 168, "spill_bytes": 0,
   "schedule": {"block_m": 128})json";
 
+/// `manifest` of a kernel that goes before each launch of the others.
+inline std::string goingBefore(std::string manifest) {
+  return manifest.insert(1, "\"before\": true, ");
+}
+
 inline std::string pipelinedManifest() {
   return "{" + signatureFields + R"json(,
   "form": "pipelined", "shared_bytes": 230000,

@@ -497,3 +497,35 @@ TEST_F(LaunchTest, SetWithoutFallback) {
             "the stride of axis 2 of `k`, 264 bytes, is not a multiple of 16; "
             "no direct kernel was given");
 }
+
+TEST_F(LaunchTest, SetLaunchesFirstWhatGoesBefore) {
+  auto before = *Kernel::load(goingBefore(directManifest()), directImage);
+  EXPECT_TRUE(before->manifest().before);
+  auto set = *KernelSet::create(load(), load(/*direct=*/true), nullptr, before);
+  EXPECT_FALSE(set->preferredKernel().manifest().before);
+  Arguments arguments = set->arguments();
+  Call call;
+  ASSERT_TRUE(call.set(arguments).ok());
+  auto launched = [&](void *stream) {
+    fake.launches.clear();
+    Status status = set->launch(stream, arguments);
+    EXPECT_TRUE(status.ok()) << status.message();
+    std::vector<unsigned> shared;
+    for (const FakeLaunch &launch : fake.launches) {
+      EXPECT_EQ(launch.stream, stream);
+      shared.push_back(launch.shared);
+    }
+    return shared;
+  };
+  FakeStream stream{static_cast<FakeContext *>((*Device::get(0))->context)};
+  EXPECT_EQ(launched(&stream), (std::vector{1024u, 230000u}));
+  call.k.strides[2] = 132;
+  ASSERT_TRUE(call.set(arguments).ok());
+  EXPECT_EQ(launched(nullptr), (std::vector{1024u, 1024u}));
+  // What is refused launches neither.
+  fake.launches.clear();
+  call.k.sizes[3] = 64;
+  EXPECT_FALSE(call.set(arguments).ok() &&
+               set->launch(nullptr, arguments).ok());
+  EXPECT_TRUE(fake.launches.empty());
+}

@@ -1,0 +1,85 @@
+// One recursive descent over the text; what it reads is emitted at once.
+#include "dialect/tile/PrefixExpr.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace {
+
+class Emitter {
+public:
+  Emitter(OpBuilder &b, Location loc, StringRef text, function_ref<Value(StringRef)> named) : b(b), loc(loc), rest(text), named(named) {}
+
+  Value all() {
+    Value value = term();
+    return rest.trim().empty() ? value : Value();
+  }
+
+private:
+  Value term() {
+    rest = rest.ltrim();
+    bool isCall = rest.consume_front("(");
+    StringRef word = rest.take_until([](char c) { return c == ' ' || c == ')'; });
+    rest = rest.drop_front(word.size());
+    int64_t number;
+    if (!isCall)
+      return word.getAsInteger(10, number) ? named(word) : constant(number);
+    SmallVector<Value> operands;
+    while (!(rest = rest.ltrim()).consume_front(")")) {
+      Value operand = rest.empty() ? Value() : term();
+      if (!operand)
+        return {};
+      operands.push_back(operand);
+    }
+    if (operands.size() == 1)
+      return unary(word, operands[0]);
+    Value result = operands.empty() ? Value() : operands[0];
+    for (Value operand : ArrayRef<Value>(operands).drop_front(operands.empty() ? 0 : 1))
+      result = result ? binary(word, result, operand) : Value();
+    return result;
+  }
+
+  Value unary(StringRef op, Value x) {
+    if (op == "abs") return math::AbsIOp::create(b, loc, x);
+    if (op == "neg" || op == "-") return arith::SubIOp::create(b, loc, constant(0), x);
+    return {};
+  }
+
+  Value binary(StringRef op, Value x, Value y) {
+    if (op == "+") return arith::AddIOp::create(b, loc, x, y);
+    if (op == "-") return arith::SubIOp::create(b, loc, x, y);
+    if (op == "*") return arith::MulIOp::create(b, loc, x, y);
+    if (op == "min") return arith::MinSIOp::create(b, loc, x, y);
+    if (op == "max") return arith::MaxSIOp::create(b, loc, x, y);
+    if (op == "/" || op == "ceildiv" || op == "%") return divide(op, x, y);
+    return {};
+  }
+
+  Value divide(StringRef op, Value x, Value y) {
+    Value none;
+    if (!matchPattern(y, m_NonZero())) {
+      none = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y, constant(0));
+      y = arith::SelectOp::create(b, loc, none, constant(1), y);
+    }
+    Value result = op == "ceildiv" ? arith::CeilDivSIOp::create(b, loc, x, y).getResult() : arith::FloorDivSIOp::create(b, loc, x, y).getResult();
+    if (op == "%")
+      result = arith::SubIOp::create(b, loc, x, arith::MulIOp::create(b, loc, result, y));
+    return none ? arith::SelectOp::create(b, loc, none, constant(0), result).getResult() : result;
+  }
+
+  Value constant(int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
+
+  OpBuilder &b;
+  Location loc;
+  StringRef rest;
+  function_ref<Value(StringRef)> named;
+};
+
+} // namespace
+
+Value tegula::tile::emitPrefix(OpBuilder &b, Location loc, StringRef text, function_ref<Value(StringRef)> named) {
+  return Emitter(b, loc, text, named).all();
+}
