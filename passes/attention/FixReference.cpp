@@ -268,15 +268,7 @@ private:
   static Value findBias(KernelOp kernel, FixableLoop &found) {
     if (!found.biased)
       return {};
-    DenseMap<Value, IndexRange> known;
-    for (BlockArgument argument : kernel.getArguments())
-      if (kernel.getArgAttr(argument.getArgNumber(), "tile.dim"))
-        known[argument] = {0, int64_t(1) << 29}; // launches refuse more
-    kernel->walk([&](ProgramIdOp id) {
-      for (Value index : id.getIndices())
-        known[index] = {0, int64_t(1) << 31}; // of a grid axis
-    });
-    return largestBias(found.loop, found.biased, *ScoreTerms::match(found.biased.getBody()), found.masks, IndexRanges(known));
+    return largestBias(found.loop, found.biased, *ScoreTerms::match(found.biased.getBody()), found.masks, IndexRanges(rangesAtLaunch(kernel)));
   }
 
   /// The scores without their bias, of which the first block's max is taken.

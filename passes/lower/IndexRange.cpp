@@ -111,6 +111,18 @@ std::optional<IndexRange> IndexRanges::of(Value value, unsigned depth) {
   return range;
 }
 
+DenseMap<Value, IndexRange> tegula::rangesAtLaunch(FunctionOpInterface kernel) {
+  DenseMap<Value, IndexRange> known;
+  for (BlockArgument argument : kernel.getArguments())
+    if (kernel.getArgAttr(argument.getArgNumber(), "tile.dim"))
+      known[argument] = rangeOfDim;
+  kernel->walk([&](tile::ProgramIdOp id) {
+    for (Value index : id.getIndices())
+      known[index] = {0, int64_t(1) << 31}; // of a grid axis
+  });
+  return known;
+}
+
 arith::FloorDivSIOp tegula::quotientOfRemainder(Operation *op) {
   auto difference = dyn_cast<arith::SubIOp>(op);
   auto product = difference ? difference.getRhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Region.h"
 #include "mlir/IR/Value.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
 #include <optional>
 
@@ -15,6 +16,12 @@ struct IndexRange {
 
   bool fitsI32() const { return low >= INT32_MIN && high <= INT32_MAX; }
 };
+
+/// Of a length of a problem: launches refuse more.
+inline constexpr IndexRange rangeOfDim{0, int64_t(1) << 29};
+
+/// What launches say of a kernel's values: the ranges of its dims, and of its numbers in the grid.
+llvm::DenseMap<mlir::Value, IndexRange> rangesAtLaunch(mlir::FunctionOpInterface kernel);
 
 /// The quotient in `x - x / y * y`, a floored remainder; else null.
 mlir::arith::FloorDivSIOp quotientOfRemainder(mlir::Operation *op);

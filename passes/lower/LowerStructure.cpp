@@ -130,7 +130,7 @@ private:
       if (auto dim = dyn_cast_or_null<StringAttr>(facts("tile.dim"))) {
         Value narrow = addArgument(b.getI32Type(), {named(b, "kind", "dim"), named(b, "dim", dim)});
         dims[dim.getValue()] = arith::ExtUIOp::create(b, loc, i64, narrow);
-        state.ranges[dims[dim.getValue()]] = {0, int64_t(1) << 29}; // launches refuse more
+        state.ranges[dims[dim.getValue()]] = rangeOfDim;
         argument.replaceAllUsesWith(dims[dim.getValue()]);
         continue;
       }

@@ -152,14 +152,7 @@ private:
 
 struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
   void runOnOperation() override {
-    DenseMap<Value, IndexRange> known;
-    for (BlockArgument argument : getOperation().getArguments())
-      if (getOperation().getArgAttr(argument.getArgNumber(), "tile.dim"))
-        known[argument] = {0, maxDim};
-    getOperation()->walk([&](ProgramIdOp id) {
-      for (Value index : id.getIndices())
-        known[index] = {0, maxIndex};
-    });
+    const DenseMap<Value, IndexRange> known = rangesAtLaunch(getOperation());
     // As the loops are before their ends move. Where rows and keys can be anything, nothing is known.
     SmallVector<std::pair<MaskedScores, IndexRanges>> masks;
     SmallVector<std::pair<ZeroUnseenOp, IndexRanges>> values;
@@ -184,9 +177,6 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
   }
 
 private:
-  static constexpr int64_t maxDim = int64_t(1) << 29;   ///< launches refuse more
-  static constexpr int64_t maxIndex = int64_t(1) << 31; ///< of a grid axis
-
   /// States what the rows and keys of scalar code in a loop range over, the keys up to `keys` past the last block's first; false where that is not known.
   static bool stateRanges(IndexRanges &ranges, Region &code, ForBlocksOp loop, std::optional<IndexRange> rows, int64_t keys) {
     std::optional<IndexRange> lower = ranges.of(loop.getLower()), upper = ranges.of(loop.getUpper());

@@ -44,10 +44,7 @@ struct NarrowTilesPass : tegula::impl::NarrowTilesPassBase<NarrowTilesPass> {
 private:
   /// Dims, which launches bound, and what counts up to them.
   DenseMap<Value, IndexRange> knownRanges() {
-    DenseMap<Value, IndexRange> known;
-    for (BlockArgument argument : getOperation().getArguments())
-      if (getOperation().getArgAttr(argument.getArgNumber(), "tile.dim"))
-        known[argument] = {0, int64_t(1) << 29};
+    DenseMap<Value, IndexRange> known = rangesAtLaunch(getOperation());
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (auto id = dyn_cast<tile::ProgramIdOp>(op))
         for (auto [index, extent] : llvm::zip(id.getIndices(), id.getExtents()))

@@ -165,11 +165,7 @@ struct SplitBlocksPass : tegula::impl::SplitBlocksPassBase<SplitBlocksPass> {
       if (issues)
         all.push_back(loop);
     });
-    DenseMap<Value, IndexRange> known;
-    for (BlockArgument argument : getOperation().getArguments())
-      if (getOperation().getArgAttr(argument.getArgNumber(), "tile.dim"))
-        known[argument] = {0, int64_t(1) << 29}; // launches refuse more
-    IndexRanges ranges(known);
+    IndexRanges ranges(rangesAtLaunch(getOperation()));
     for (scf::ForOp loop : all)
       split(loop, ranges);
   }
