@@ -176,16 +176,8 @@ llvm::Error tegula::tool::runCompile(const CompileOptions &options) {
   auto text = readText(options.file);
   if (!text)
     return text.takeError();
-  CompileRequest request;
-  request.text = std::move(*text);
-  request.name = displayName(options.file);
-  request.item = options.item;
-  for (const auto &[name, value] : options.defines)
-    request.defines.push_back({name, value});
-  request.schedule = options.schedule;
-  request.remarks = options.remarks;
-  if (options.arch)
-    request.target = *options.arch;
+  CompileRequest request =
+      requestOf(options, std::move(*text), options.item);
   if (!options.startFrom.empty())
     request.startFrom = *stageByName(options.startFrom);
   request.dumpDir = options.dumpDir;

@@ -65,17 +65,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 CompileRequest Explainer::request() const {
-  CompileRequest request;
-  request.text = program.text();
-  request.name = program.name();
-  request.item = item.name;
-  for (const auto &[name, value] : options.defines)
-    request.defines.push_back({name, value});
-  request.schedule = options.schedule;
-  request.remarks = options.remarks;
-  if (options.arch)
-    request.target = *options.arch;
-  return request;
+  return requestOf(options, program.text(), item.name);
 }
 
 /// To machine code where there is a ptxas, which alone knows the registers.

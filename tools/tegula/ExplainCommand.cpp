@@ -29,14 +29,7 @@ static llvm::Error write(llvm::StringRef path, const Explanation &explanation,
 }
 
 llvm::Error tegula::tool::runExplain(const ExplainOptions &options) {
-  auto text = readText(options.file);
-  if (!text)
-    return text.takeError();
-  std::vector<lang::Define> defines;
-  for (const auto &[name, value] : options.defines)
-    defines.push_back({name, value});
-  auto program = Program::create(std::move(*text), displayName(options.file),
-                                 options.item, defines);
+  auto program = openProgram(options);
   if (!program)
     return program.takeError();
   auto explanation = explain(**program, options);

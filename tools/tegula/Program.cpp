@@ -6,6 +6,7 @@
 #include "tools/tegula/Program.h"
 #include "tools/tegula/Failure.h"
 
+#include "codegen/Compiler.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
@@ -56,4 +57,31 @@ llvm::Expected<std::string> tegula::tool::readText(llvm::StringRef path) {
 
 std::string tegula::tool::displayName(llvm::StringRef path) {
   return path == "-" ? "<stdin>" : path.str();
+}
+
+llvm::Expected<std::unique_ptr<Program>>
+tegula::tool::openProgram(const CommonOptions &options) {
+  auto text = readText(options.file);
+  if (!text)
+    return text.takeError();
+  std::vector<lang::Define> defines;
+  for (const auto &[name, value] : options.defines)
+    defines.push_back({name, value});
+  return Program::create(std::move(*text), displayName(options.file),
+                         options.item, defines);
+}
+
+CompileRequest tegula::tool::requestOf(const CommonOptions &options,
+                                       std::string text, std::string item) {
+  CompileRequest request;
+  request.text = std::move(text);
+  request.name = displayName(options.file);
+  request.item = std::move(item);
+  for (const auto &[name, value] : options.defines)
+    request.defines.push_back({name, value});
+  request.schedule = options.schedule;
+  request.remarks = options.remarks;
+  if (options.arch)
+    request.target = *options.arch;
+  return request;
 }

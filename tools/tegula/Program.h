@@ -8,7 +8,12 @@
 #pragma once
 
 #include "lang/Lang.h"
+#include "tools/tegula/Options.h"
 #include "llvm/Support/Error.h"
+
+namespace tegula {
+struct CompileRequest;
+} // namespace tegula
 
 namespace tegula::tool {
 
@@ -47,5 +52,14 @@ private:
 llvm::Expected<std::string> readText(llvm::StringRef path);
 /// The name of the file at `path` in diagnostics.
 std::string displayName(llvm::StringRef path);
+
+/// The program that a command line names. Errors: as of `readText` and
+/// `Program::create`.
+llvm::Expected<std::unique_ptr<Program>>
+openProgram(const CommonOptions &options);
+/// What the options that all commands have say of a compilation of `text`, the
+/// contents of their file.
+CompileRequest requestOf(const CommonOptions &options, std::string text,
+                         std::string item);
 
 } // namespace tegula::tool

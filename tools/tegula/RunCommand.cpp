@@ -83,16 +83,8 @@ static llvm::Expected<RunTarget> chooseTarget(const RunOptions &options,
 
 static llvm::Expected<CompileRequest> makeRequest(const RunOptions &options,
                                                   const Program &program) {
-  CompileRequest request;
-  request.text = program.text();
-  request.name = program.name();
-  request.item = program.item().name;
-  for (const auto &[name, value] : options.defines)
-    request.defines.push_back({name, value});
-  request.schedule = options.schedule;
-  request.remarks = options.remarks;
-  if (options.arch)
-    request.target = *options.arch;
+  CompileRequest request =
+      requestOf(options, program.text(), program.item().name);
   if (options.logitOffset != 0)
     request.text = program.withLogitOffset(options.logitOffset, request.item);
   if (const auto &[stage, path] = options.replace; !stage.empty()) {
@@ -167,14 +159,7 @@ static llvm::Error writeOutputs(const Problem &problem, const Pairs &outputs) {
 }
 
 llvm::Error tegula::tool::runRun(const RunOptions &options) {
-  auto text = readText(options.file);
-  if (!text)
-    return text.takeError();
-  std::vector<lang::Define> defines;
-  for (const auto &[name, value] : options.defines)
-    defines.push_back({name, value});
-  auto program = Program::create(std::move(*text), displayName(options.file),
-                                 options.item, defines);
+  auto program = openProgram(options);
   if (!program)
     return program.takeError();
   const lang::Item &item = (*program)->item();
