@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
+#include <algorithm>
 #include <string>
 
 namespace tegula {
@@ -57,6 +58,15 @@ struct Target {
   double halfFlops;       ///< dense matrix products of 16-bit operands
   double singleFlops;     ///< f32 outside of the matrix units
   double memoryBandwidth;
+
+  /// Registers that the warpgroups of a CTA hold when an SM runs it alone: as
+  /// many for each thread, in granules. `setmaxnreg` moves them from one
+  /// warpgroup to another; who asks for more than are left waits for ever.
+  int64_t registersAtLaunch(int64_t warpgroups) const {
+    int64_t threads = 128 * warpgroups;
+    int64_t each = std::min(registersPerSm / threads, int64_t(registersPerThread));
+    return each / registerGranule * registerGranule * threads;
+  }
 };
 
 /// The record called `name`, or null; then `message` says which names are

@@ -239,7 +239,9 @@ def PartitionRolesPass : Pass<"tegula-partition-roles", "::mlir::ModuleOp"> {
     the rest becomes the consumer role, whose matrix ops are asynchronous. `direct`: one role, matrix operands read from global memory.
     Awaits stand before the first use of a result; a slot is released after the await of the last matrix op that reads it; weights are packed for the next
     matrix op only after the await of the one that reads the old ones (else ptxas serialises all of them).
+    A producer that lists blocks takes registers for that from the consumers.
   }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "a GPU target's name">];
   let dependentDialects = ["::tegula::warp::WarpDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"rings", "rings", "rings created">, Statistic<"matrixOps", "matrix-ops", "matrix ops issued">];
 }
@@ -339,7 +341,7 @@ def AllocateSharedPass : Pass<"tegula-allocate-shared", "::tegula::warp::KernelO
   let summary = "gives each ring its place in shared memory";
   let description = [{
     Tiles first, 1024-byte aligned for the 128-byte swizzle, then one full and one empty mbarrier a slot. Sets `offset` and `barriers` on each
-    `warp.ring` and `shared_bytes` on the kernel; more than the target has is an error that lists the rings.
+    `warp.ring` and `shared_bytes` on the kernel; more than the target has is an error that lists the rings. So are roles with more registers than their launch holds.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "a GPU target's name">];
   let statistics = [Statistic<"bytes", "bytes", "bytes allocated">];

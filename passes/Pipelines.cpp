@@ -90,7 +90,7 @@ void tegula::buildWarpPipeline(OpPassManager &pm, const PipelineOptions &options
   pm.addPass(createSingleRolePass());
   pm.addNestedPass<tile::KernelOp>(createAssignLayoutsPass());
   pm.addNestedPass<tile::KernelOp>(createDeferSumsPass());
-  pm.addPass(createPartitionRolesPass());
+  pm.addPass(createPartitionRolesPass(PartitionRolesPassOptions{options.target}));
   pm.addNestedPass<warp::KernelOp>(createPingPongPass());
   pm.addNestedPass<warp::KernelOp>(createSplitBlocksPass());
   pm.addPass(createCSEPass());

@@ -276,8 +276,9 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
                 << "; lower block_n or consumers";
     return {};
   }
-  if (int64_t total = 128 * (f.producerRegisters + f.consumers * f.consumerRegisters); total > target->registersPerSm) {
-    emitError("") << "the schedule's roles need " << total << " registers, but " << target->name << " has " << target->registersPerSm;
+  int64_t registers = 128 * (f.producerRegisters + f.consumers * f.consumerRegisters), held = target->registersAtLaunch(f.consumers + 1);
+  if (registers > held) {
+    emitError("") << "the schedule's roles need " << registers << " registers, but " << f.consumers + 1 << " warpgroups hold " << held << " at their launch on " << target->name;
     return {};
   }
   return schedule;

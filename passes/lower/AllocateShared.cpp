@@ -66,12 +66,28 @@ struct AllocateSharedPass : tegula::impl::AllocateSharedPassBase<AllocateSharedP
         error.attachNote(ring.getLoc()) << "ring `" << ring.getName() << "`: " << tileBytes(ring) << " bytes in " << slots(ring) << " slots";
       return signalPassFailure();
     }
+    if (failed(checkRegisters(*record)))
+      return signalPassFailure();
     getOperation()->setAttr("shared_bytes", b.getI64IntegerAttr(total));
     getOperation()->setAttr("shared", b.getArrayAttr(buffers));
     bytes += total;
   }
 
 private:
+  /// Roles that ask for more registers than the launch holds would wait for ever.
+  LogicalResult checkRegisters(const Target &record) {
+    int64_t warpgroups = 0, needed = 0;
+    bool isStated = true;
+    getOperation()->walk([&](warp::RoleOp role) {
+      warpgroups += role.getWarpgroups(), needed += 128 * role.getWarpgroups() * role.getRegisters();
+      isStated &= role.getRegisters() != 0;
+    });
+    int64_t held = warpgroups ? record.registersAtLaunch(warpgroups) : 0;
+    if (!isStated || needed <= held)
+      return success();
+    return getOperation().emitError("its roles need ") << needed << " registers, but " << warpgroups << " warpgroups hold " << held << " at their launch on " << record.name;
+  }
+
   static constexpr int64_t alignment = 1024, queueBytes = 48, noteBytes = 16;
 
   static int64_t slots(warp::RingOp ring) { return ring.getCopies() * ring.getRing().getType().getStages(); }

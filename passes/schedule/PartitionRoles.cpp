@@ -2,6 +2,7 @@
 //
 // In: one warpgroup's program. Out: a producer that fills rings and consumers that drain them (`pipelined`), or one role that reads global memory
 // itself (`direct`). The one idea: each role is a walk of the same program that keeps what it needs; ring counters are carried by every loop on the way.
+#include "codegen/Target.h"
 #include "passes/Passes.h"
 #include "passes/schedule/ConsumerRole.h"
 #include "passes/schedule/ProducerRole.h"
@@ -21,7 +22,15 @@ using namespace tegula;
 namespace {
 
 struct PartitionRolesPass : tegula::impl::PartitionRolesPassBase<PartitionRolesPass> {
+  using PartitionRolesPassBase::PartitionRolesPassBase;
+
   void runOnOperation() override {
+    std::string message;
+    record = lookupTarget(target, message);
+    if (!record) {
+      getOperation().emitError(message);
+      return signalPassFailure();
+    }
     SmallVector<tile::KernelOp> kernels(getOperation().getOps<tile::KernelOp>());
     llvm::SetVector<Operation *> others; // programs that a tile.redo of another kernel runs
     getOperation()->walk([&](tile::RedoOp redo) { others.insert(SymbolTable::lookupNearestSymbolFrom(getOperation(), redo.getProgramAttr())); });
@@ -42,7 +51,7 @@ private:
     bool pipelined = schedule.getForm() == tile::Form::Pipelined;
     bool lists = kernel->walk([](tile::ListBlocksOp) { return WalkResult::interrupt(); }).wasInterrupted();
     if (lists)
-      schedule = withLanes(schedule);
+      schedule = withLanes(schedule, *record);
     OpBuilder b(kernel);
     Location loc = kernel.getLoc();
     auto result = warp::KernelOp::create(b, loc, kernel.getSymNameAttr(), kernel.getFunctionTypeAttr(), kernel.getArgAttrsAttr(), kernel.getResAttrsAttr());
@@ -85,13 +94,13 @@ private:
     return success();
   }
 
-  /// Of a producer that looks at blocks: what such code takes, from the consumers. All roles together hold what the launch gave, which is the same for each thread, in eights.
-  static tile::ScheduleAttr withLanes(tile::ScheduleAttr s) {
-    constexpr int64_t perLaneOfSm = 512, enough = 56, most = 128;
+  /// Of a producer that looks at blocks: what such code takes, from the consumers.
+  static tile::ScheduleAttr withLanes(tile::ScheduleAttr s, const Target &target) {
+    constexpr int64_t enough = 56, most = 128;
     if (s.getProducerRegisters() == 0)
       return s;
     auto eights = [](int64_t number) { return number / 8 * 8; };
-    int64_t all = eights(perLaneOfSm / (s.getConsumers() + 1)) * (s.getConsumers() + 1);
+    int64_t all = target.registersAtLaunch(s.getConsumers() + 1) / 128;
     int64_t each = std::min(s.getConsumerRegisters(), eights((all - enough) / s.getConsumers()));
     return tile::ScheduleAttr::get(s.getContext(), s.getForm(), s.getBlockM(), s.getBlockN(), s.getConsumers(), s.getStages(), s.getQStages(), std::min(eights(all - each * s.getConsumers()), most), each,
                                    s.getPingPong(), s.getSoftmax(), s.getTiles());
@@ -102,6 +111,8 @@ private:
                                    elected ? b.getUnitAttr() : UnitAttr(), wholeWarp ? b.getUnitAttr() : UnitAttr());
     b.createBlock(&op.getBody());
   }
+
+  const Target *record = nullptr;
 };
 
 } // namespace

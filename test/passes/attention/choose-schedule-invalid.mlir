@@ -21,6 +21,7 @@
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=tiles=last" 2>&1 | FileCheck %s --check-prefix=E19
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,tiles=stride" 2>&1 | FileCheck %s --check-prefix=E20
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,softmax=fixed" 2>&1 | FileCheck %s --check-prefix=E21
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=producer_registers=32" 2>&1 | FileCheck %s --check-prefix=E22
 
 // E0: error: unknown field `forms` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, producer_registers, consumer_registers, ping_pong, softmax, tiles
 // E1: error: expected `form` of the schedule to be direct, pipelined or sequential, but got `fast`
@@ -30,7 +31,8 @@
 // E5: error: form `pipelined` of the schedule does not run on the CPU
 // E6: error: the schedule needs 295936 bytes of shared memory, but sm_90a has 232448 a block; lower block_n, stages or q_stages
 // E7: error: the schedule needs about 196 registers a consumer thread, but has 112; lower block_n or consumers
-// E8: error: the schedule's roles need 68608 registers, but sm_90a has 65536
+// E8: error: the schedule's roles need 68608 registers, but 3 warpgroups hold 64512 at their launch on sm_90a
+// E22: error: the schedule's roles need 65536 registers, but 3 warpgroups hold 64512 at their launch on sm_90a
 // E9: error: expected block_m = 64 * consumers = 64, but got 100
 // E10: error: expected consumers from 1 to 4 in steps of 1, but got 5
 // E11: error: expected stages from 1 to 8 in steps of 1, but got 9

@@ -10,3 +10,17 @@ warp.kernel @big() {
   %k = warp.ring "k" copies 1 consumers 2 : !warp.ring<128x128xbf16, stages 7>
   warp.return
 }
+
+// -----
+
+// What setmaxnreg hands out is what the launch holds: 168 a thread, 504 in each lane of three warpgroups.
+// expected-error@+1 {{its roles need 65536 registers, but 3 warpgroups hold 64512 at their launch on sm_90a}}
+warp.kernel @greedy() {
+  warp.roles {
+    warp.role "load" warpgroups 1 registers 32 elected {
+    }
+    warp.role "compute" warpgroups 2 registers 240 {
+    }
+  }
+  warp.return
+}
