@@ -42,10 +42,12 @@ struct ConvertReadNote : OpConversionPattern<warp::ReadNoteOp> {
   LogicalResult matchAndRewrite(warp::ReadNoteOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     SmallVector<Type> words(noteWords, b.getI32Type());
-    SmallVector<Value> read = ptx::emit(b, loc, "ld.shared.v4.b32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,r,~{memory}", {notePlace(op, adaptor, state, b)}, words);
+    // In the lane that releases the slot; the others' words are 0.
+    SmallVector<Value> read = ptx::emit(b, loc, "mov.b32 $0, 0;\n\tmov.b32 $1, 0;\n\tmov.b32 $2, 0;\n\tmov.b32 $3, 0;\n\t@$5 ld.shared.v4.b32 {$0, $1, $2, $3}, [$4];",
+                                        "=&r,=&r,=&r,=&r,r,b,~{memory}", {notePlace(op, adaptor, state, b), state.place.laneIsFirst}, words);
     SmallVector<Value> values;
     for (auto [result, word] : llvm::zip(op.getValues(), read)) {
-      // From one lane, so that ptxas knows the number to be the warp's; below 2^30, so that what is computed from it fits 32 bits.
+      // A shuffle, so that ptxas knows the number to be the warp's; below 2^30, so that what is computed from it fits 32 bits.
       Value one = result.use_empty() ? word : shuffle(b, loc, word, constantInt(b, loc, 0), NVVM::ShflKind::idx);
       Value small = arith::AndIOp::create(b, loc, one, constantInt(b, loc, tile::ForBlocksOp::classifiedKeys - 1));
       values.push_back(arith::ExtUIOp::create(b, loc, b.getI64Type(), small));
@@ -124,7 +126,7 @@ struct ConvertClassifyBlocks : OpConversionPattern<warp::ClassifyBlocksOp> {
   LogicalResult matchAndRewrite(warp::ClassifyBlocksOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     Value lane = arith::AndIOp::create(b, loc, state.place.thread, constantInt(b, loc, warp::ClassifyBlocksOp::lanes - 1));
-    Value offset = arith::MulIOp::create(b, loc, arith::ExtUIOp::create(b, loc, b.getI64Type(), lane), constantInt(b, loc, op.getStep(), 64));
+    Value wide = arith::ExtUIOp::create(b, loc, b.getI64Type(), lane), offset = arith::MulIOp::create(b, loc, wide, constantInt(b, loc, op.getStep(), 64));
     Value number = arith::AddIOp::create(b, loc, adaptor.getFirst(), offset);
     Block &classes = op.getClasses().front();
     IndexRanges ranges(state.ranges);

@@ -43,7 +43,7 @@ warp.kernel @notes(%x: !mem {tile.name = "x", tile.dims = ["M", 64], tile.role =
     warp.role "compute" warpgroups 2 registers 240 {
       warp.for_tiles %t of %M {
         // CHECK: mbarrier.try_wait
-        // CHECK: "ld.shared.v4.b32 {$0, $1, $2, $3}, [$4];"
+        // CHECK: @$5 ld.shared.v4.b32 {$0, $1, $2, $3}, [$4];"
         // CHECK: nvvm.shfl.sync idx
         %s = warp.wait %r[%t] copy %zero : !ring
         %a, %b = warp.read_note %r[%t] copy %zero : !ring -> i64, i64
