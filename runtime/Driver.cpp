@@ -32,6 +32,8 @@ static StatusCode codeOf(cu::Result result) {
   case cu::errorSystemDriverMismatch:
   case cu::errorCompatNotSupportedOnDevice:
     return StatusCode::unavailable;
+  case cu::errorAssert:
+    return StatusCode::assertionFailed;
   default:
     return StatusCode::driverError;
   }

@@ -46,6 +46,7 @@ enum : int {
   errorNotFound = 500,
   errorIllegalAddress = 700,
   errorContextIsDestroyed = 709,
+  errorAssert = 710, // a kernel's assertion
   errorHardwareStack = 714, // 714 to 719 are faults of kernels
   errorLaunchFailed = 719,
   errorSystemNotReady = 802,

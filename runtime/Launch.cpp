@@ -183,6 +183,7 @@ Status Kernel::enqueue(const Instance &instance, void *stream,
   status = explain(status);
   // Faults are sticky: every later call in the context reports them.
   bool isFault = status.driverError() == cu::errorIllegalAddress ||
+                 status.driverError() == cu::errorAssert ||
                  (status.driverError() >= cu::errorHardwareStack &&
                   status.driverError() <= cu::errorLaunchFailed);
   return isFault ? status.with("; the fault is of earlier work in this context")

@@ -37,8 +37,9 @@ llvm::Error tegula::tool::statusError(const rt::Status &status) {
   case rt::StatusCode::outOfMemory:
     return lackingError(status.message());
   case rt::StatusCode::assertionFailed:
+    // The CPU target's text has its own place; a driver's is of the call.
     return llvm::make_error<Failure>(ExitCode::checkFailed, status.message(),
-                                     /*rendered=*/true);
+                                     /*rendered=*/!status.driverError());
   case rt::StatusCode::driverError:
   case rt::StatusCode::internal:
     return fail(ExitCode::internal, status.message());

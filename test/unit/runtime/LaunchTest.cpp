@@ -341,6 +341,11 @@ TEST_F(LaunchTest, AFailedLaunchSaysWhat) {
                 .message()
                 .find("the fault is of earlier work in this context"),
             std::string::npos);
+  fake.failNext["cuLaunchKernelEx"] = 710;
+  status = kernel->launch(nullptr, arguments);
+  EXPECT_EQ(status.code(), StatusCode::assertionFailed);
+  EXPECT_NE(status.message().find("the fault is of earlier work"),
+            std::string::npos);
   // An error does not stick to the kernel.
   EXPECT_TRUE(kernel->launch(nullptr, arguments).ok());
 }
