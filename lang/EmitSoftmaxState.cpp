@@ -84,8 +84,8 @@ Emitted ProgramEmitter::emitPartial(const Term &v) {
   Type rows = lse.getType();
   Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, lse,
                                      ops().constant(rows, -infinity));
-  Value sum = arith::SelectOp::create(b, loc, none, ops().constant(rows, 0.0),
-                                      ops().constant(rows, 1.0));
+  Value zero = ops().constant(rows, 0.0), one = ops().constant(rows, 1.0);
+  Value sum = arith::SelectOp::create(b, loc, none, zero, one);
   return {{lse, sum, output}, {}};
 }
 

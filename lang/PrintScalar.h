@@ -10,6 +10,7 @@
 #define TEGULA_LANG_PRINTSCALAR_H
 
 #include "mlir/IR/Value.h"
+#include "mlir/IR/ValueRange.h"
 #include "llvm/ADT/DenseMap.h"
 #include <string>
 

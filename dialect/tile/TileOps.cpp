@@ -558,8 +558,10 @@ LogicalResult OnlineSoftmaxOp::verify() {
   };
   if (failed(needs(getFixed(), getFolded(), "fixed", "folded")) || failed(needs(getFromFirstBlock(), getFixed(), "from_first_block", "fixed")) ||
       failed(needs(getContinued(), getFromFirstBlock(), "continued", "from_first_block")) || failed(needs(getBasis() != nullptr, getFromFirstBlock(), "basis", "from_first_block")) ||
-      failed(needs(getFactor() != nullptr, getFolded(), "times", "folded")))
+      failed(needs(getFactor() != nullptr, getFolded(), "times", "folded")) || failed(needs(getLate() != nullptr, getFixed(), "late", "fixed")))
     return failure();
+  if (getLate() && getFromFirstBlock())
+    return emitOpError("constraint 3: `late` and `from_first_block` exclude each other");
   bool hasTypes = getBasis() && getBias() && getBasis().getType() == getScores().getType() && getBias().getType() == getMax().getType();
   if ((getBasis() || getBias()) && !hasTypes)
     return emitOpError("constraint 4: expected a `basis` of type ") << getScores().getType() << " and a `bias` of type " << getMax().getType();

@@ -671,10 +671,10 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure, AttrSizedOperandSegm
     With `folded`, weights[j] = exp2(fma(C, scores[j], -C r)) and rescale = exp2(C max - C r) with C = c log2(e): one multiply-add an element, as good as a difference while |C r| is not too great, which
     `tile.redo` guards. With `fixed` too, new_max = max unless that is -inf, then the block's own max: blocks behind the first one in which a row sees a key need no max, and there is no
     rescale (it is 1). Weights may then leave the range of floats: `tile.redo` guards this as well. `from_first_block` says that no row sees its first key in a later block, and new_max
-    is 0 instead of -inf; with `continued`, `max` is known to be finite, so that no block's max is computed. With `basis` B and `bias`, the first block's max is max_j B[j] + bias: of scores
+    is 0 instead of -inf; else `late`, where it is there, says whether a row may see its first key in this block. With `continued`, `max` is known to be finite, so that no block's max is computed. With `basis` B and `bias`, the first block's max is max_j B[j] + bias: of scores
     that are a sum of B and what may grow along the keys, up to `bias` in a row. With `times`, c is `scale` times a number of the program, which is to be above 0: `tile.redo` guards this too.
     Constraints: 1. scores have rank 2, the state has one entry a row and the scores' element type. 2. `scale` > 0 and finite. 3. `threshold` and `fixed` exclude each other; `fixed` needs
-    `folded`, `from_first_block` needs `fixed`, `continued` and `basis` need `from_first_block`, `times` needs `folded`. 4. `basis` has the scores' type, `bias` the state's, and both are there or none. 5. `times` has the
+    `folded`, `from_first_block` needs `fixed`, `continued` and `basis` need `from_first_block`, `times` needs `folded`, `late` needs `fixed` without `from_first_block`. 4. `basis` has the scores' type, `bias` the state's, and both are there or none. 5. `times` has the
     scores' element type.
 
     ```mlir
@@ -684,13 +684,13 @@ def Tile_OnlineSoftmaxOp : Tile_Op<"online_softmax", [Pure, AttrSizedOperandSegm
   }];
   let arguments = (ins Tile_FloatTile:$scores, Tile_FloatTile:$max, Tile_FloatTile:$sum, F64Attr:$scale, DefaultValuedAttr<I64Attr, "0">:$threshold,
                        UnitAttr:$folded, UnitAttr:$fixed, UnitAttr:$from_first_block, UnitAttr:$continued, Optional<Tile_FloatTile>:$basis, Optional<Tile_FloatTile>:$bias,
-                       Optional<AnyFloat>:$factor);
+                       Optional<AnyFloat>:$factor, Optional<I1>:$late);
   let results = (outs Tile_FloatTile:$weights, Tile_FloatTile:$new_max, Tile_FloatTile:$new_sum, Tile_FloatTile:$rescale);
   let assemblyFormat = "$scores `,` $max `,` $sum `scale` $scale (`threshold` $threshold^)? (`folded` $folded^)? (`fixed` $fixed^)? "
                        "(`from_first_block` $from_first_block^)? (`continued` $continued^)? (`basis` $basis^ `:` type($basis))? (`bias` $bias^ `:` type($bias))? (`times` $factor^ `:` type($factor))? "
-                       "attr-dict `:` type($scores) `,` type($max)";
+                       "(`late` $late^)? attr-dict `:` type($scores) `,` type($max)";
   let builders = [OpBuilder<(ins "::mlir::Value":$scores, "::mlir::Value":$max, "::mlir::Value":$sum, "::llvm::APFloat":$scale, "int64_t":$threshold), [{
-    build($_builder, $_state, scores, max, sum, scale, threshold, false, false, false, false, ::mlir::Value(), ::mlir::Value(), ::mlir::Value());
+    build($_builder, $_state, scores, max, sum, scale, threshold, false, false, false, false, ::mlir::Value(), ::mlir::Value(), ::mlir::Value(), ::mlir::Value());
   }]>];
   let hasVerifier = 1;
 }

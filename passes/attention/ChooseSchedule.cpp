@@ -145,8 +145,10 @@ Fields pipelined(const Overrides &fixed, MLIRContext *context, const AttentionSh
   Fields f;
   f.form = Form::Pipelined, f.consumers = consumers, f.blockN = blockN;
   f.blockM = fixed.blockM.value_or(64 * consumers);
-  // Where several warpgroups end at different blocks, they do not wait for each other's turns.
-  f.pingPong = fixed.pingPong.value_or(consumers > 1 && shape.headDim <= 128 && !(shape.growsWithRows && consumers > 2));
+  // Where several warpgroups end at different blocks, they do not wait for each other's turns; nor where the keys of a tile start anywhere, so that walks are short, but for the exponentials of
+  // small heads.
+  bool isShort = !shape.seesPrefix && shape.headDim > 64;
+  f.pingPong = fixed.pingPong.value_or(consumers > 1 && shape.headDim <= 128 && !isShort && !(shape.growsWithRows && consumers > 2));
   f.softmax = fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold);
   f.tiles = fixed.tiles.value_or(shape.growsWithRows ? TileOrder::LongestFirst : TileOrder::Counter);
   f.stages = fixed.stages.value_or(2), f.qStages = fixed.qStages.value_or(1);

@@ -7,6 +7,7 @@
 #include "passes/attention/ChooseSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -255,7 +256,7 @@ private:
       Value extra = isUniform ? tensor::SplatOp::create(b, loc, inlineRegion(b, op.getExtra(), {batch, head, kvHead, row}), rows).getResult()
                               : map(rows, {}, Value(), [&](ValueRange at) { return inlineRegion(b, op.getExtra(), {batch, head, kvHead, at[0]}); });
       Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, extra, splat({blockM}, -std::numeric_limits<double>::infinity()));
-      Value weight = arith::SelectOp::create(b, loc, none, splat({blockM}, 0.0), splat({blockM}, 1.0));
+      Value zero = splat({blockM}, 0.0), one = splat({blockM}, 1.0), weight = arith::SelectOp::create(b, loc, none, zero, one);
       auto merged =
           MergeOp::create(b, loc, results.rowMax, sum, acc, extra, weight, splat({blockM, op.getValueDim()}, 0.0), llvm::APFloat(1.0));
       max = merged.getMax(), sum = merged.getSum(), acc = merged.getAcc(), scale = 1.0;

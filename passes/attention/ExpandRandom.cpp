@@ -57,7 +57,8 @@ private:
   Value high(Value x) { return low(arith::ShRUIOp::create(b, loc, x, constant(wide, b.getI64IntegerAttr(32)))); }
   /// All 64 bits.
   Value product(uint32_t factor, Value x) {
-    return arith::MulIOp::create(b, loc, arith::ExtUIOp::create(b, loc, wide, x), constant(wide, b.getI64IntegerAttr(factor)));
+    Value extended = arith::ExtUIOp::create(b, loc, wide, x);
+    return arith::MulIOp::create(b, loc, extended, constant(wide, b.getI64IntegerAttr(factor)));
   }
   Value bitXor(Value x, Value y) { return arith::XOrIOp::create(b, loc, x, y); }
   Value add(Value x, uint32_t y) { return arith::AddIOp::create(b, loc, x, constant(narrow, b.getI32IntegerAttr(static_cast<int32_t>(y)))); }

@@ -80,12 +80,17 @@ Value fixedReference(TileMath &m, OnlineSoftmaxOp op) {
   }
   if (matchPattern(max, m_NegInfFloat()))
     return first(m.b);
-  Value isNew = m.equals(max, -infinity);
-  auto some = scf::IfOp::create(
-      m.b, m.loc, AnyOp::create(m.b, m.loc, m.b.getI1Type(), isNew),
-      [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, arith::SelectOp::create(b, loc, isNew, first(b), max).getResult()); },
-      [&](OpBuilder &b, Location loc) { scf::YieldOp::create(b, loc, max); });
-  return some.getResult(0);
+  auto maxWhere = [&](OpBuilder &b, Value condition, llvm::function_ref<Value(OpBuilder &)> make) -> Value {
+    return scf::IfOp::create(
+               b, m.loc, condition, [&](OpBuilder &at, Location loc) { scf::YieldOp::create(at, loc, make(at)); },
+               [&](OpBuilder &at, Location loc) { scf::YieldOp::create(at, loc, max); })
+        .getResult(0);
+  };
+  auto forNewRows = [&](OpBuilder &b) -> Value {
+    Value isNew = TileMath{b, m.loc}.equals(max, -infinity);
+    return maxWhere(b, AnyOp::create(b, m.loc, b.getI1Type(), isNew), [&](OpBuilder &at) -> Value { return arith::SelectOp::create(at, m.loc, isNew, first(at), max); });
+  };
+  return op.getLate() ? maxWhere(m.b, op.getLate(), forNewRows) : forNewRows(m.b);
 }
 
 void expandFixed(OnlineSoftmaxOp op) {
@@ -165,9 +170,9 @@ void expand(MergeOp op) {
   Value max = m.max(op.getMaxA(), op.getMaxB());
   Value reference = m.reference(max);
   Value fromA = m.weight(op.getMaxA(), reference, scale), fromB = m.weight(op.getMaxB(), reference, scale);
-  Value sum = m.add(m.mul(op.getSumA(), fromA), m.mul(op.getSumB(), fromB));
+  Value sumA = m.mul(op.getSumA(), fromA), sumB = m.mul(op.getSumB(), fromB), sum = m.add(sumA, sumB);
   Type tile = op.getAcc().getType();
-  Value acc = m.add(m.mul(op.getAccA(), m.spread(fromA, tile)), m.mul(op.getAccB(), m.spread(fromB, tile)));
+  Value accA = m.mul(op.getAccA(), m.spread(fromA, tile)), accB = m.mul(op.getAccB(), m.spread(fromB, tile)), acc = m.add(accA, accB);
   op->replaceAllUsesWith(ValueRange{max, sum, acc});
   op.erase();
 }
@@ -181,10 +186,10 @@ void expand(FinishOp op) {
   Value inverse = arith::DivFOp::create(b, op.getLoc(), m.splat(rows, 1.0), divisor);
   // 0 * acc would keep a NaN that hidden values left in the accumulator of an empty row.
   Value emptyTile = m.equals(m.spread(op.getSum(), tile), 0.0);
-  Value output = m.select(emptyTile, m.splat(tile, 0.0), m.mul(op.getAcc(), m.spread(inverse, tile)));
+  Value zeros = m.splat(tile, 0.0), scaled = m.mul(op.getAcc(), m.spread(inverse, tile)), output = m.select(emptyTile, zeros, scaled);
   Value log = math::LogOp::create(b, op.getLoc(), divisor);
   Value reference = m.select(empty, zero, op.getMax());
-  Value lse = m.select(empty, m.splat(rows, -infinity), m.add(m.times(reference, op.getScale().convertToDouble()), log));
+  Value nothing = m.splat(rows, -infinity), sum = m.add(m.times(reference, op.getScale().convertToDouble()), log), lse = m.select(empty, nothing, sum);
   op->replaceAllUsesWith(ValueRange{output, lse});
   op.erase();
 }

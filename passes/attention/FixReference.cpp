@@ -320,7 +320,8 @@ private:
   Value checkReference(OpBuilder &b, FixableLoop &found, Value max) {
     auto product = cast<DotOp>(found.loop.getBody().front().getTerminator()->getOperand(found.acc).getDefiningOp());
     double limit = greatestReference(cast<FloatType>(product.getLhs().getType().getElementType())) / (found.softmax.getScale().convertToDouble() * llvm::numbers::log2e);
-    Value isNear = arith::AndIOp::create(b, max.getLoc(), compare(b, arith::CmpFPredicate::OLT, max, limit), compare(b, arith::CmpFPredicate::OGT, max, -limit));
+    Value isBelow = compare(b, arith::CmpFPredicate::OLT, max, limit), isAbove = compare(b, arith::CmpFPredicate::OGT, max, -limit);
+    Value isNear = arith::AndIOp::create(b, max.getLoc(), isBelow, isAbove);
     return arith::OrIOp::create(b, max.getLoc(), isNear, compare(b, arith::CmpFPredicate::OEQ, max, -std::numeric_limits<double>::infinity()));
   }
 
@@ -340,7 +341,8 @@ private:
         },
         [&](OpBuilder &, Location) { scf::YieldOp::create(b, loc, least); });
     Value inRange = arith::AndIOp::create(b, loc, arith::AndIOp::create(b, loc, least, most), finite.getResult(0));
-    Value isNone = arith::OrIOp::create(b, loc, compare(b, arith::CmpFPredicate::OEQ, max, 0.0), compare(b, arith::CmpFPredicate::OEQ, max, -std::numeric_limits<double>::infinity()));
+    Value isZero = compare(b, arith::CmpFPredicate::OEQ, max, 0.0), isNothing = compare(b, arith::CmpFPredicate::OEQ, max, -std::numeric_limits<double>::infinity());
+    Value isNone = arith::OrIOp::create(b, loc, isZero, isNothing);
     Value sawNone = arith::AndIOp::create(b, loc, compare(b, arith::CmpFPredicate::OEQ, sum, 0.0), isNone);
     return arith::OrIOp::create(b, loc, inRange, sawNone);
   }

@@ -57,8 +57,8 @@ Value roundToOdd(ImplicitLocOpBuilder &b, Value x) {
   Value inexact = arith::CmpFOp::create(b, arith::CmpFPredicate::ONE, back, x);
   Value lastBit = arith::AndIOp::create(b, bits, constant(1));
   Value even = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, lastBit, constant(0));
-  Value away = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, back), math::AbsFOp::create(b, x));
-  Value step = arith::SelectOp::create(b, away, constant(-1), constant(1));
+  Value rounded = math::AbsFOp::create(b, back), exact = math::AbsFOp::create(b, x), away = arith::CmpFOp::create(b, arith::CmpFPredicate::OGT, rounded, exact);
+  Value down = constant(-1), up = constant(1), step = arith::SelectOp::create(b, away, down, up);
   Value moved = arith::AddIOp::create(b, bits, step);
   Value odd = arith::SelectOp::create(b, arith::AndIOp::create(b, inexact, even), moved, bits);
   return arith::BitcastOp::create(b, f32, odd);

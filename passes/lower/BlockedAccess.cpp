@@ -54,7 +54,7 @@ TileAccess::TileAccess(BlockedThread &t, RankedTensorType tile, MemRefType type,
   // A copy that LLVM cannot see through, and the sign of an address, which is 0, added to strides and coordinates: they make each element's address look
   // different in each iteration. Else LLVM (by strength reduction) and ptxas keep a register for each over the whole loop, and spill.
   base = ptx::opaque(b, loc, elementAddress(b, loc, stored, memory.pointer, starts, memory.strides));
-  Value sign = arith::ShRUIOp::create(b, loc, LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), base), t.constant(63, 64));
+  Value address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), base), sign = arith::ShRUIOp::create(b, loc, address, t.constant(63, 64));
   Value narrowSign = arith::TruncIOp::create(b, loc, b.getI32Type(), sign);
   Value inside;
   for (int64_t a = 0; a < type.getRank(); ++a)
@@ -92,7 +92,7 @@ int64_t TileAccess::run() const {
 
 Value TileAccess::movesTogether(int64_t count) {
   int64_t bytes = count * storedBytes(stored), fast = fastAxis();
-  Value bits = arith::AndIOp::create(b, loc, LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), base), t.constant(bytes - 1, 64));
+  Value address = LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), base), bits = arith::AndIOp::create(b, loc, address, t.constant(bytes - 1, 64));
   Value low; // of what must be a multiple of `count`
   auto orInto = [&](Value &to, Value value) { to = to ? arith::OrIOp::create(b, loc, to, value).getResult() : value; };
   for (auto [n, axis] : llvm::enumerate(all)) {

@@ -67,7 +67,8 @@ Value BlockedThread::isFirstCopy(warp::BlockedAttr layout) {
 Value BlockedThread::isInside(warp::BlockedAttr layout, int64_t axis, int64_t extent, int64_t registerOffset) {
   if (layout.getCoverage(axis) <= extent)
     return {};
-  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, add(coordinate(layout, axis), registerOffset), constant(extent));
+  Value index = add(coordinate(layout, axis), registerOffset);
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, index, constant(extent));
 }
 
 Value BlockedThread::bit(unsigned bit) {
@@ -77,7 +78,10 @@ Value BlockedThread::bit(unsigned bit) {
 
 Value BlockedThread::exchange(Value value, unsigned bit) { return shuffle(b, loc, value, constant(int64_t(1) << bit), NVVM::ShflKind::bfly); }
 
-void BlockedThread::meet() { ptx::barrierSync(b, loc, constant(0), constant(state.threads)); }
+void BlockedThread::meet() {
+  Value barrier = constant(0), threads = constant(state.threads);
+  ptx::barrierSync(b, loc, barrier, threads);
+}
 
 Value BlockedThread::sharedPointer(Value offset, int64_t constantOffset) {
   Value address = add(add(state.place.shared, offset), constantOffset);

@@ -82,7 +82,8 @@ struct ConvertSync : OpConversionPattern<warp::SyncOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(warp::SyncOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    ptx::barrierSync(rewriter, loc, narrowToI32(rewriter, loc, adaptor.getBarrier()), constantInt(rewriter, loc, op.getThreads()));
+    Value barrier = narrowToI32(rewriter, loc, adaptor.getBarrier()), threads = constantInt(rewriter, loc, op.getThreads());
+    ptx::barrierSync(rewriter, loc, barrier, threads);
     rewriter.eraseOp(op);
     return success();
   }
@@ -92,7 +93,8 @@ struct ConvertArrive : OpConversionPattern<warp::ArriveOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(warp::ArriveOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    ptx::barrierArrive(rewriter, loc, narrowToI32(rewriter, loc, adaptor.getBarrier()), constantInt(rewriter, loc, op.getThreads()));
+    Value barrier = narrowToI32(rewriter, loc, adaptor.getBarrier()), threads = constantInt(rewriter, loc, op.getThreads());
+    ptx::barrierArrive(rewriter, loc, barrier, threads);
     rewriter.eraseOp(op);
     return success();
   }

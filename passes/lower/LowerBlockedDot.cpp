@@ -116,7 +116,8 @@ private:
   void copyElements(TileAccess &access) {
     OpBuilder &b = t.b;
     int64_t columns = tile.getDimSize(1);
-    auto loop = scf::ForOp::create(b, t.loc, t.state.place.thread, t.constant(tile.getNumElements()), t.constant(t.state.threads));
+    Value end = t.constant(tile.getNumElements()), step = t.constant(t.state.threads);
+    auto loop = scf::ForOp::create(b, t.loc, t.state.place.thread, end, step);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
     Value number = loop.getInductionVar();
@@ -292,7 +293,8 @@ private:
     Type element = left.getElementType();
     int64_t depth = left.getDimSize(1);
     Value row = t.coordinate(blocks.layout, 0), column = t.coordinate(blocks.layout, 1);
-    auto loop = scf::ForOp::create(t.b, t.loc, t.constant(0), t.constant(depth), t.constant(1), acc);
+    Value zero = t.constant(0), end = t.constant(depth), one = t.constant(1);
+    auto loop = scf::ForOp::create(t.b, t.loc, zero, end, one, acc);
     OpBuilder::InsertionGuard guard(t.b);
     t.b.setInsertionPointToStart(loop.getBody());
     Value a = lhs.pointer(row, loop.getInductionVar()), b = rhs.pointer(column, loop.getInductionVar());

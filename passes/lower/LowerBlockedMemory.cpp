@@ -119,7 +119,8 @@ public:
       Value index = at(each, lane);
       if (clamped) {
         Value last = arith::SubIOp::create(b, loc, extent, t.constant(1, 64));
-        index = arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, index, last), t.constant(0, 64));
+        Value most = arith::MinSIOp::create(b, loc, index, last);
+        index = arith::MaxSIOp::create(b, loc, most, t.constant(0, 64));
       }
       indices.push_back(index);
     }

@@ -190,7 +190,8 @@ private:
     SmallVector<Value> flat;
     for (size_t i = 0; i < items.size(); ++i)
       llvm::append_range(flat, loadItem(t.constant(0), i));
-    auto loop = scf::ForOp::create(b, loc, t.constant(1), t.constant(plan.parts), t.constant(1), flat);
+    Value one = t.constant(1), parts = t.constant(plan.parts);
+    auto loop = scf::ForOp::create(b, loc, one, parts, one, flat);
     auto unflatten = [&](ValueRange values, size_t i) {
       auto item = values.slice(i * items[i].size(), items[i].size());
       return Item(item.begin(), item.end());

@@ -37,7 +37,8 @@ Value accumulatorOf(OpBuilder &b, Location loc, Value acc, VectorType type) {
 
 /// The descriptor of a tile in shared memory: address, leading and stride byte offsets, 128-byte swizzle (PTX ISA, "matrix descriptor").
 Value descriptor(OpBuilder &b, Location loc, Value address, int64_t leading, int64_t stride) {
-  Value low = arith::ShRUIOp::create(b, loc, arith::AndIOp::create(b, loc, address, constantInt(b, loc, 0x3FFFF)), constantInt(b, loc, 4));
+  Value low = arith::AndIOp::create(b, loc, address, constantInt(b, loc, 0x3FFFF));
+  low = arith::ShRUIOp::create(b, loc, low, constantInt(b, loc, 4));
   Value wide = arith::ExtUIOp::create(b, loc, b.getI64Type(), low);
   int64_t fields = leading / 16 << 16 | stride / 16 << 32 | int64_t(1) << 62;
   return arith::OrIOp::create(b, loc, wide, constantInt(b, loc, fields, 64));
@@ -177,7 +178,8 @@ private:
   /// With both operands in memory the depth is a loop, and not unrolled: ptxas would have it all in flight, and spill the accumulator.
   void loopAlongRows(ArrayRef<GlobalOperand::Row> rows, int64_t columns) {
     auto constant = [&](int64_t value) { return constantInt(b, loc, value, 64); };
-    auto loop = scf::ForOp::create(b, loc, constant(0), constant(columns), constant(chunk), acc);
+    Value zero = constant(0), end = constant(columns), step = constant(chunk);
+    auto loop = scf::ForOp::create(b, loc, zero, end, step, acc);
     acc.assign(loop.getRegionIterArgs().begin(), loop.getRegionIterArgs().end());
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(loop.getBody());
@@ -217,7 +219,8 @@ private:
     int64_t columns = flags.size() / 2;
     for (int64_t c = 0; c < columns; ++c) {
       Value any = arith::OrIOp::create(b, loc, flags[c / 2 * 4 + c % 2], flags[c / 2 * 4 + 2 + c % 2]);
-      Value bit = arith::SelectOp::create(b, loc, any, constantInt(b, loc, int64_t(1) << c % 31), constantInt(b, loc, 0));
+      Value one = constantInt(b, loc, int64_t(1) << c % 31), none = constantInt(b, loc, 0);
+      Value bit = arith::SelectOp::create(b, loc, any, one, none);
       if (c % 31 == 0)
         words.push_back(bit);
       else

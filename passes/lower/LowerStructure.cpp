@@ -99,19 +99,21 @@ private:
     auto widen = [&](Value value) -> Value { return arith::ExtUIOp::create(b, loc, i64, value); };
     place.thread = NVVM::ThreadIdXOp::create(b, loc, i32);
     Value group = arith::ShRUIOp::create(b, loc, place.thread, constant(7));
-    place.group = NVVM::ShflOp::create(b, loc, i32, constant(-1), group, constant(0), constant(31), NVVM::ShflKind::idx, UnitAttr());
-    Value lane = arith::AndIOp::create(b, loc, place.thread, constant(31));
-    Value warp = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, place.thread, constant(5)), constant(3));
-    place.laneIsFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, constant(0));
-    Value row = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, warp, constant(16)),
-                                      arith::ShRUIOp::create(b, loc, lane, constant(2)));
-    place.row = widen(row);
-    place.column = widen(arith::MulIOp::create(b, loc, arith::AndIOp::create(b, loc, lane, constant(3)), constant(2)));
+    Value all = constant(-1), zero = constant(0), lanes = constant(31), three = constant(3);
+    place.group = NVVM::ShflOp::create(b, loc, i32, all, group, zero, lanes, NVVM::ShflKind::idx, UnitAttr());
+    Value lane = arith::AndIOp::create(b, loc, place.thread, lanes), warp = arith::ShRUIOp::create(b, loc, place.thread, constant(5));
+    warp = arith::AndIOp::create(b, loc, warp, three);
+    place.laneIsFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, lane, zero);
+    Value above = arith::MulIOp::create(b, loc, warp, constant(16)), inside = arith::ShRUIOp::create(b, loc, lane, constant(2));
+    place.row = widen(arith::AddIOp::create(b, loc, above, inside));
+    Value pair = arith::AndIOp::create(b, loc, lane, three);
+    place.column = widen(arith::MulIOp::create(b, loc, pair, constant(2)));
     if (sharedBytes() == 0 && kernel.getBody().front().getOps<warp::RingOp>().empty())
       return;
     Value symbol = LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext(), 3), "smem");
     Value address = LLVM::PtrToIntOp::create(b, loc, i32, symbol);
-    place.shared = arith::AndIOp::create(b, loc, arith::AddIOp::create(b, loc, address, constant(1023)), constant(-1024));
+    Value past = arith::AddIOp::create(b, loc, address, constant(1023));
+    place.shared = arith::AndIOp::create(b, loc, past, constant(-1024));
   }
 
   Value addArgument(Type type, ArrayRef<NamedAttribute> facts) {
@@ -265,7 +267,8 @@ private:
       NVVM::FenceProxyOp::create(b, loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
                                  NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
     }
-    ptx::barrierSync(b, loc, constantInt(b, loc, 0), constantInt(b, loc, 128 * totalWarpgroups));
+    Value barrier = constantInt(b, loc, 0), threads = constantInt(b, loc, 128 * totalWarpgroups);
+    ptx::barrierSync(b, loc, barrier, threads);
   }
 
   /// `if group < n0 { first role } else { rest }`.

@@ -11,7 +11,8 @@ Value tegula::shuffle(OpBuilder &b, Location loc, Value value, Value lane, NVVM:
   Type type = value.getType(), i32 = b.getI32Type();
   unsigned width = type.getIntOrFloatBitWidth();
   auto word = [&](Value part) -> Value {
-    return NVVM::ShflOp::create(b, loc, part.getType(), constantInt(b, loc, -1), part, lane, constantInt(b, loc, 31), kind, UnitAttr());
+    Value all = constantInt(b, loc, -1), lanes = constantInt(b, loc, 31);
+    return NVVM::ShflOp::create(b, loc, part.getType(), all, part, lane, lanes, kind, UnitAttr());
   };
   if (width == 32)
     return word(value);

@@ -51,7 +51,8 @@ struct QueueSlot {
     number = arith::AddIOp::create(b, loc, base, arith::MulIOp::create(b, loc, slot, constantInt(b, loc, 8)));
     full = arith::AddIOp::create(b, loc, number, constantInt(b, loc, 16));
     empty = arith::AddIOp::create(b, loc, number, constantInt(b, loc, 32));
-    parity = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, k, constantInt(b, loc, 1)), constantInt(b, loc, 1));
+    Value one = constantInt(b, loc, 1);
+    parity = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, k, one), one);
   }
   Value number, full, empty, parity;
 };
@@ -111,7 +112,7 @@ static Value receive(OpBuilder &b, Location loc, warp::QueueOp queue, const Kern
 static void leave(OpBuilder &b, Location loc, warp::RoleOp role, const KernelState &state) {
   OpBuilder::InsertionGuard guard(b);
   enterFirstLane(b, loc, role, state);
-  Value last = arith::SubIOp::create(b, loc, NVVM::GridDimXOp::create(b, loc, b.getI32Type()), constantInt(b, loc, 1));
+  Value blocks = NVVM::GridDimXOp::create(b, loc, b.getI32Type()), last = arith::SubIOp::create(b, loc, blocks, constantInt(b, loc, 1));
   Value before = LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::uinc_wrap, ptx::advance(b, loc, state.workspace, 4), last, LLVM::AtomicOrdering::acq_rel);
   Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before, last);
   b.setInsertionPointToStart(scf::IfOp::create(b, loc, isLast, /*withElseRegion=*/false).thenBlock());

@@ -168,6 +168,8 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
       if (isIdentityWhereHidden(found) && !tighten(found, ranges))
         classify(found, ranges);
     for (auto &[found, ranges] : masks)
+      settle(found, ranges);
+    for (auto &[found, ranges] : masks)
       for (MaskedScores &part : separate(found, ranges)) {
         guard(part, ranges);
         mergeLimits(part, ranges);
@@ -388,13 +390,11 @@ private:
     ++merged;
   }
 
-  /// A select for each kind of condition that a mask is and-ed of: those that hold up to some key of a row, those that hold from some key on, and all others. A block seldom needs the tests
-  /// of several. Of blocks with classes one test is known ahead.
-  SmallVector<MaskedScores> separate(MaskedScores found, IndexRanges &ranges) {
-    if (found.loop.hasClasses())
-      return {found};
+  /// What a mask is and-ed of: conditions that hold up to some key of a row, those that hold from some key on, and all others.
+  std::array<SmallVector<Value>, 3> conjunctsByKind(MaskedScores found) {
     Region &region = found.mask.getBody();
-    SmallVector<Value> conjuncts{region.front().getTerminator()->getOperand(0)}, kinds[3];
+    SmallVector<Value> conjuncts{condition(found)};
+    std::array<SmallVector<Value>, 3> kinds;
     while (!conjuncts.empty()) {
       Value next = conjuncts.pop_back_val();
       Trend trend = trendOf(next, region.getArgument(1));
@@ -403,6 +403,15 @@ private:
       else
         kinds[trend == Trend::Falling ? 0 : trend == Trend::Rising ? 1 : 2].push_back(next);
     }
+    return kinds;
+  }
+
+  /// A select for each kind of condition: a block seldom needs the tests of several. Of blocks with classes one test is known ahead.
+  SmallVector<MaskedScores> separate(MaskedScores found, IndexRanges &ranges) {
+    if (found.loop.hasClasses())
+      return {found};
+    Region &region = found.mask.getBody();
+    std::array<SmallVector<Value>, 3> kinds = conjunctsByKind(found);
     if (llvm::count_if(kinds, [](auto &kind) { return !kind.empty(); }) < 2)
       return {found};
     OpBuilder b(found.select);
@@ -432,6 +441,34 @@ private:
     if (found.mask->use_empty())
       found.mask.erase();
     return parts;
+  }
+
+  /// Under a fixed reference: says in which blocks a row may see its first key. In none behind one that ends with a key which all rows see; where a row sees the keys between two limits, none
+  /// behind one that ends past all lower limits.
+  void settle(MaskedScores found, IndexRanges &ranges) {
+    for (Operation *user : found.select->getUsers()) {
+      auto softmax = dyn_cast<OnlineSoftmaxOp>(user);
+      if (!softmax || softmax.getScores() != found.select.getResult() || !softmax.getFixed() || softmax.getFromFirstBlock() || found.loop.hasClasses())
+        continue;
+      OpBuilder b(softmax);
+      Location loc = found.mask.getLoc();
+      BlockCode code(b, loc, found.loop, found.mask.getBody(), ranges);
+      BoxEvaluator box = code.evaluator();
+      Value number = code.number(), before = arith::SubIOp::create(b, loc, number, arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1)));
+      box.set(found.mask.getBody().getArgument(0), rowsOfOne(code.b, found));
+      box.set(found.mask.getBody().getArgument(1), {before, before});
+      std::array<SmallVector<Value>, 3> kinds = conjunctsByKind(found);
+      Value seen;
+      for (Value limit : kinds[2].empty() ? kinds[1] : SmallVector<Value>{condition(found)}) {
+        Value all = box.truth(limit).all;
+        seen = !all ? arith::ConstantOp::create(code.b, loc, code.b.getBoolAttr(false)).getResult() : seen ? code.b.createOrFold<arith::AndIOp>(loc, seen, all) : all;
+      }
+      if (!seen || matchPattern(seen, m_Zero()))
+        continue;
+      Value isFirst = arith::CmpIOp::create(code.b, loc, arith::CmpIPredicate::sle, number, found.loop.getLower());
+      Value isTrue = arith::ConstantOp::create(code.b, loc, code.b.getBoolAttr(true));
+      softmax.getLateMutable().assign(code.b.createOrFold<arith::OrIOp>(loc, isFirst, code.b.createOrFold<arith::XOrIOp>(loc, seen, isTrue)));
+    }
   }
 
   /// Puts mask and select under a test of the block.

@@ -367,7 +367,8 @@ std::optional<KeyBounds> BoxEvaluator::boundsWithoutKey(Value condition, bool ne
   if (matchPattern(some, m_One()))
     return KeyBounds{{}, {}, /*isExact=*/true};
   constexpr int64_t beyond = int64_t(1) << 40; // all keys
-  return KeyBounds{{}, b.createOrFold<arith::SelectOp>(loc, some, constant(beyond), constant(-beyond)), /*isExact=*/true};
+  Value all = constant(beyond), none = constant(-beyond);
+  return KeyBounds{{}, b.createOrFold<arith::SelectOp>(loc, some, all, none), /*isExact=*/true};
 }
 
 KeyBounds BoxEvaluator::keyBounds(Value condition, Value key, bool negated) {

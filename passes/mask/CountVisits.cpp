@@ -167,8 +167,8 @@ private:
     Location loc = found.loop.getLoc();
     Value tested = isTested(b, found);
     auto byte = [&](int value) { return arith::ConstantOp::create(b, loc, b.getI8IntegerAttr(value)); };
-    Value visitClass = arith::SelectOp::create(b, loc, tested, byte(1), byte(2));
-    Value kind = arith::SelectOp::create(b, loc, tested, constant(b, loc, 0), constant(b, loc, 1));
+    Value partial = byte(1), free = byte(2), visitClass = arith::SelectOp::create(b, loc, tested, partial, free);
+    Value zero = constant(b, loc, 0), one = constant(b, loc, 1), kind = arith::SelectOp::create(b, loc, tested, zero, one);
     Value block = arith::DivSIOp::create(b, loc, found.key, constant(b, loc, found.keys));
     AtomicAddOp::create(b, loc, constant(b, loc, 1), tally.counts, kind, Value());
     ScatterOp::create(b, loc, visitClass, tally.classes, ValueRange{tally.program, block}, Value());

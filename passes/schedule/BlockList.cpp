@@ -50,7 +50,7 @@ SmallVector<Value> BlockList::classify(OpBuilder &b, Value first, const IRMappin
 /// The first block of a group; in the second pass groups count on.
 Value BlockList::firstOf(OpBuilder &b, Value group, Value isSecond) {
   Value before = arith::SelectOp::create(b, loc, isSecond, groups, word(b, 0));
-  Value blocks = arith::MulIOp::create(b, loc, widened(b, arith::SubIOp::create(b, loc, group, before)), constant(b, lanes * op.getStep()));
+  Value groups = widened(b, arith::SubIOp::create(b, loc, group, before)), blocks = arith::MulIOp::create(b, loc, groups, constant(b, lanes * op.getStep()));
   return arith::AddIOp::create(b, loc, lower, blocks);
 }
 
@@ -79,8 +79,10 @@ SmallVector<Value> BlockList::next(OpBuilder &b, tile::ListedBlockOp block, IRMa
   state.assign(search.getResults().begin(), search.getResults().end());
   // Of an empty list, the range's first block, with all flags.
   Value live = state[1], isNone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, live, zero);
-  Value lane = arith::AndIOp::create(b, loc, math::CountTrailingZerosOp::create(b, loc, live), word(b, lanes - 1));
-  Value number = arith::AddIOp::create(b, loc, firstOf(b, state[0], isSecond(b, state[0])), arith::MulIOp::create(b, loc, widened(b, lane), constant(b, op.getStep())));
+  Value lane = math::CountTrailingZerosOp::create(b, loc, live);
+  lane = arith::AndIOp::create(b, loc, lane, word(b, lanes - 1));
+  Value first = firstOf(b, state[0], isSecond(b, state[0])), wide = widened(b, lane), past = arith::MulIOp::create(b, loc, wide, constant(b, op.getStep()));
+  Value number = arith::AddIOp::create(b, loc, first, past);
   number = arith::SelectOp::create(b, loc, isNone, lower, number);
   state[1] = arith::AndIOp::create(b, loc, live, arith::SubIOp::create(b, loc, live, one));
   map.map(block.getNumber(), number);

@@ -180,8 +180,8 @@ void ConsumerRole::zeroUnseen(tile::ZeroUnseenOp op) {
     seen[op.getResult()] = seenPairs(op);
     return;
   }
-  Value barrier = arith::AddIOp::create(b, loc, warp::WarpgroupOp::create(b, loc, b.getI64Type()),
-                                        arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1 + consumers)));
+  Value group = warp::WarpgroupOp::create(b, loc, b.getI64Type());
+  Value barrier = arith::AddIOp::create(b, loc, group, arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1 + consumers)));
   OpBuilder::InsertionGuard guard(b);
   if (op.getPartial())
     b.setInsertionPointToStart(scf::IfOp::create(b, loc, map.lookup(op.getPartial()), /*withElseRegion=*/false).thenBlock());
@@ -197,7 +197,8 @@ Value ConsumerRole::seenPairs(tile::ZeroUnseenOp op) {
   Location loc = op.getLoc();
   auto type = RankedTensorType::get({64, op.getTile().getType().getDimSize(0)}, b.getI1Type(), warp::FragmentAttr::get(b.getContext()));
   auto pairs = [&](OpBuilder &at, Location loc) -> Value {
-    Value rows = arith::MulIOp::create(at, loc, warp::WarpgroupOp::create(at, loc, at.getI64Type()), arith::ConstantOp::create(at, loc, at.getI64IntegerAttr(64)));
+    Value group = warp::WarpgroupOp::create(at, loc, at.getI64Type());
+    Value rows = arith::MulIOp::create(at, loc, group, arith::ConstantOp::create(at, loc, at.getI64IntegerAttr(64)));
     auto mask = tile::MaskOp::create(at, loc, type, arith::AddIOp::create(at, loc, map.lookup(op.getFirst()), rows), map.lookup(op.getCols()));
     op.getSeen().cloneInto(&mask.getBody(), map);
     Block &body = mask.getBody().front();

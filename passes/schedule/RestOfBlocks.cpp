@@ -48,8 +48,8 @@ void ConsumerRole::leaveRest(tile::ForBlocksOp blocks, Value upper, Value wholeU
   if (rest.rings.empty())
     return;
   Value lower = map.lookup(blocks.getLower()), span = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), zero);
-  Value count = arith::DivUIOp::create(b, loc, arith::AddIOp::create(b, loc, span, constant(rest.step - 1)), constant(rest.step));
-  rest.from = arith::AddIOp::create(b, loc, lower, arith::MulIOp::create(b, loc, count, constant(rest.step)));
+  Value step = constant(rest.step), padded = arith::AddIOp::create(b, loc, span, constant(rest.step - 1)), count = arith::DivUIOp::create(b, loc, padded, step);
+  rest.from = arith::AddIOp::create(b, loc, lower, arith::MulIOp::create(b, loc, count, step));
   // Loads behind the loop, as of the values of its last block, come first.
   for (Operation &op : llvm::make_range(std::next(blocks->getIterator()), blocks->getBlock()->end())) {
     if (op.getNumRegions() != 0)

@@ -128,7 +128,8 @@ public:
 
   /// The last place, or the first where there is none.
   Value last() {
-    Value span = arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), constant(1));
+    Value span = arith::SubIOp::create(b, loc, upper, lower);
+    span = arith::SubIOp::create(b, loc, span, constant(1));
     Value by = constant(step);
     Value whole = arith::MulIOp::create(b, loc, arith::DivSIOp::create(b, loc, arith::MaxSIOp::create(b, loc, span, constant(0)), by), by);
     return arith::AddIOp::create(b, loc, lower, whole);

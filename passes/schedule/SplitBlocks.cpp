@@ -1,7 +1,7 @@
 // tegula-split-blocks: a block loop of its own for the blocks that need no test.
 //
 // In: consumer loops over blocks with branches on the block's number, as tests of masks are. Out: up to three loops one after another; in that of the middle each such branch is known to take
-// its empty arm and is gone. The one idea: a comparison of a number that grows with one that does not holds on one stretch of the walk.
+// its empty arm and is gone, in the last one those that are known from some block on. The one idea: a comparison of a number that grows with one that does not holds on one stretch of the walk.
 #include "passes/Passes.h"
 #include "passes/lower/IndexRange.h"
 
@@ -66,7 +66,10 @@ private:
   Value constant(int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
   Value least(Value x, Value y) { return !x ? y : !y ? x : b.createOrFold<arith::MinSIOp>(loc, x, y); }
   Value greatest(Value x, Value y) { return !x ? y : !y ? x : b.createOrFold<arith::MaxSIOp>(loc, x, y); }
-  Value clamped(Value x) { return least(greatest(x, constant(-farthest)), constant(farthest)); }
+  Value clamped(Value x) {
+    Value low = greatest(x, constant(-farthest));
+    return least(low, constant(farthest));
+  }
 
   std::optional<Stretch> combined(std::optional<Stretch> x, std::optional<Stretch> y, bool both) {
     if (!x || !y)
@@ -150,6 +153,7 @@ bool isEmpty(Region &region) { return region.empty() || llvm::hasSingleElement(r
 struct Test {
   scf::IfOp branch;
   bool whenEmpty;
+  bool toTheEnd = false; ///< known from some block on
 
   static std::optional<Test> match(scf::IfOp branch) {
     bool first = isEmpty(branch.getThenRegion()), second = isEmpty(branch.getElseRegion());
@@ -182,6 +186,7 @@ private:
       std::optional<Stretch> found = test && !loop.isDefinedOutsideOfLoop(branch.getCondition()) ? prover.holds(branch.getCondition(), test->whenEmpty) : std::nullopt;
       if (!found)
         continue;
+      test->toTheEnd = !found->to;
       known.push_back(*test);
       stretch = prover.common(stretch, *found);
     }
@@ -204,7 +209,7 @@ private:
     Value end = stretch.to ? wholeBlocks(b, loop, start, stretch.to) : loop.getUpperBound();
     scf::ForOp middle = append(end);
     if (stretch.to)
-      append(loop.getUpperBound());
+      leaveOut(llvm::to_vector(llvm::make_filter_range(known, [](const Test &test) { return test.toTheEnd; })), loop, append(loop.getUpperBound()));
     leaveOut(known, loop, middle);
     loop.replaceAllUsesWith(carried);
     loop.erase();

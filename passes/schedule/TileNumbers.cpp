@@ -49,9 +49,11 @@ Value TileNumbers::headsPerGroup(OpBuilder &b, Location loc, Keys keys, Value al
   auto atMost = [&](int64_t rows) -> Value { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, keys.rows, constant(b, loc, rows)); };
   Value one = constant(b, loc, 1);
   Value bytes = arith::MaxSIOp::create(b, loc, arith::MulIOp::create(b, loc, keys.rows, constant(b, loc, keys.bytesPerRow)), one);
-  Value budget = arith::SelectOp::create(b, loc, atMost(shortKeys), constant(b, loc, shortBytes), constant(b, loc, longBytes));
+  Value isShort = atMost(shortKeys), least = constant(b, loc, shortBytes), most = constant(b, loc, longBytes);
+  Value budget = arith::SelectOp::create(b, loc, isShort, least, most);
   Value fitting = arith::MaxSIOp::create(b, loc, arith::DivUIOp::create(b, loc, budget, bytes), one);
-  return arith::SelectOp::create(b, loc, atMost(longKeys), arith::MinSIOp::create(b, loc, fitting, all), all);
+  Value isLimited = atMost(longKeys), few = arith::MinSIOp::create(b, loc, fitting, all);
+  return arith::SelectOp::create(b, loc, isLimited, few, all);
 }
 
 SmallVector<Value> TileNumbers::decode(OpBuilder &b, Location loc, Value number) const {

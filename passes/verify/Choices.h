@@ -1,6 +1,7 @@
 // What a run of a program assumes where the text does not say, and all the ways to assume it.
 #pragma once
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>

@@ -17,6 +17,22 @@ func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
 
 // -----
 
+func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>, %c: i1) {
+  // expected-error@+1 {{constraint 3: `late` needs `fixed`}}
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 folded late %c : tensor<8x16xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
+func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>, %c: i1) {
+  // expected-error@+1 {{constraint 3: `late` and `from_first_block` exclude each other}}
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 folded fixed from_first_block late %c : tensor<8x16xf32>, tensor<8xf32>
+  return
+}
+
+// -----
+
 func.func @softmax(%s: tensor<8x16xf32>, %m: tensor<8xf32>) {
   // expected-error@+1 {{constraint 3: `from_first_block` needs `fixed`}}
   %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 1.0 folded from_first_block : tensor<8x16xf32>, tensor<8xf32>

@@ -150,6 +150,24 @@ tile.kernel @late(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %o: memref<?x?xf32>
   tile.return
 }
 
+// Where it is known in which blocks that may be, no other looks.
+// CHECK-LABEL: tile.kernel @late_in
+// CHECK-SAME: %[[M:[^ ]+]]: tensor<64xf32>, %[[LATE:[^ ]+]]: i1
+// CHECK: %[[MAX:.*]] = scf.if %[[LATE]]
+// CHECK: %[[NEW:.*]] = arith.cmpf oeq, %[[M]], %{{.*}}
+// CHECK: tile.any %[[NEW]]
+// CHECK: scf.if
+// CHECK: tile.reduce max
+// CHECK: } else {
+// CHECK: } else {
+// CHECK-NEXT: scf.yield %[[M]]
+// CHECK: tile.store %[[MAX]]
+tile.kernel @late_in(%s: tensor<64x32xf32>, %m: tensor<64xf32>, %late: i1, %o: memref<?x?xf32>, %z: i64) {
+  %p, %m1, %l1, %a = tile.online_softmax %s, %m, %m scale 0.125 folded fixed late %late : tensor<64x32xf32>, tensor<64xf32>
+  tile.store %m1, %o[%z, %z] axes [0] : tensor<64xf32>, memref<?x?xf32>
+  tile.return
+}
+
 // Folded, the running max is a reference like another: the rescale is of the rounded shifts.
 // CHECK-LABEL: tile.kernel @folded
 // CHECK-SAME: %[[S:[^ ]+]]: tensor<64x32xf32>, %[[M:[^ ]+]]: tensor<64xf32>

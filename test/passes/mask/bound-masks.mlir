@@ -106,6 +106,51 @@ tile.kernel @warpgroups(%k: !q, %v: !q, %S: memref<?x?xf32>, %M: i64 {tile.dim =
 
 // -----
 
+// Under a fixed reference, no row of a tile sees its first key behind a block that ends past all lower limits; where a mask is more than limits, behind one that ends with a key which all see.
+!v = memref<?x64xf16, strided<[?, ?]>>
+// CHECK-LABEL: tile.kernel @late
+tile.kernel @late(%v: !v, %S: memref<?x?xf32>, %W: i32 {tile.name = "W"}, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) {
+  %c128 = arith.constant 128 : i64
+  %c0 = arith.constant 0 : i64
+  %tiles = arith.ceildivsi %M, %c128 : i64
+  %t = tile.program_id of (%tiles) : i64
+  %row = arith.muli %t, %c128 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<128xf32>
+  %l0 = arith.constant dense<0.0> : tensor<128xf32>
+  %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<128x32xf32>
+  // CHECK: tile.for_blocks %[[N:.*]] = %[[LOWER:.*]] to
+  // CHECK: %[[BEFORE:.*]] = arith.subi %[[N]], %{{.*}}
+  // CHECK: %[[DISTANCE:.*]] = arith.subi %{{.*}}, %[[BEFORE]]
+  // CHECK-NEXT: %[[FIRST:.*]] = arith.cmpi sle, %[[N]], %[[LOWER]]
+  // CHECK-NEXT: %[[UNSEEN:.*]] = arith.cmpi sge, %[[DISTANCE]], %{{.*}}
+  // CHECK-NEXT: %[[LATE:.*]] = arith.ori %[[FIRST]], %[[UNSEEN]]
+  // CHECK: tile.online_softmax {{.*}} fixed late %[[LATE]]
+  %r:3 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
+    %s = tile.load %S[%row, %n] axes [0, 1] : memref<?x?xf32> -> tensor<128x32xf32>
+    %keep = tile.mask rows(%row) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %w = arith.extsi %W : i32 to i64
+      %near = arith.subi %i, %j : i64
+      %inside = arith.cmpi slt, %near, %w : i64
+      %before = arith.cmpi sge, %i, %j : i64
+      %both = arith.andi %inside, %before : i1
+      tile.yield %both : i1
+    } : tensor<128x32xi1>
+    %x = arith.select %keep, %s, %hidden : tensor<128x32xi1>, tensor<128x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 1.0 folded fixed : tensor<128x32xf32>, tensor<128xf32>
+    %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
+    %w = arith.truncf %p : tensor<128x32xf32> to tensor<128x32xf16>
+    %vt = tile.load %v[%n, %c0] axes [0, 1] : !v -> tensor<32x64xf16>
+    %u2 = tile.dot %w, %vt acc(%u1 : tensor<128x64xf32>) : tensor<128x32xf16>, tensor<32x64xf16> -> tensor<128x64xf32>
+    tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
+  }
+  tile.store %r#0, %S[%row, %c0] axes [0] : tensor<128xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
 // A window moves the lower end too; `!` and multiples of the key are no obstacle; a disjunction takes the wider end.
 !v = memref<?x64xf16, strided<[?, ?]>>
 // CHECK-LABEL: tile.kernel @window

@@ -104,6 +104,57 @@ warp.kernel @stretch(%o: memref<?x64xf32>, %n: i64, %limit: i64, %from: i64) {
 !tile = tensor<64x64xf32, #warp.fragment>
 !pending = !warp.pending<tensor<64x64xf32, #warp.fragment>>
 
+// Behind the middle, tests that hold from some block on are gone as well.
+// CHECK-LABEL: warp.kernel @past
+warp.kernel @past(%o: memref<?x64xf32>, %n: i64, %limit: i64, %from: i64) {
+  %r = warp.ring "k" copies 1 consumers 1 : !warp.ring<64x64xbf16, stages 2>
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 240 {
+      %zero = arith.constant 0 : i64
+      %step = arith.constant 64 : i64
+      %hidden = arith.constant dense<0xFF800000> : !tile
+      // CHECK: scf.for
+      // CHECK: arith.mulf
+      // CHECK: arith.addf
+      // CHECK: scf.for
+      // CHECK-NOT: scf.if
+      // CHECK: scf.for
+      // CHECK-NOT: arith.mulf
+      // CHECK: arith.addf
+      // CHECK: warp.return
+      %t = scf.for %j = %zero to %n step %step iter_args(%s = %hidden) -> (!tile) : i64 {
+        %k = warp.wait %r[%j] copy %zero : !warp.ring<64x64xbf16, stages 2>
+        %p = warp.mma %k, %k transpose_b : !slot, !slot -> !pending
+        %a = warp.await %p : !pending
+        %above = arith.cmpi sgt, %j, %from : i64
+        %low = scf.if %above -> (!tile) {
+          scf.yield %a : !tile
+        } else {
+          %m = arith.mulf %a, %a : !tile
+          scf.yield %m : !tile
+        }
+        %below = arith.cmpi slt, %j, %limit : i64
+        %masked = scf.if %below -> (!tile) {
+          scf.yield %low : !tile
+        } else {
+          %m = arith.addf %low, %hidden : !tile
+          scf.yield %m : !tile
+        }
+        %next = arith.maximumf %s, %masked : !tile
+        scf.yield %next : !tile
+      }
+      tile.store %t, %o[%zero, %zero] axes [0, 1] : !tile, memref<?x64xf32>
+    }
+  }
+  warp.return
+}
+
+// -----
+
+!slot = !warp.slot<64x64xbf16>
+!tile = tensor<64x64xf32, #warp.fragment>
+!pending = !warp.pending<tensor<64x64xf32, #warp.fragment>>
+
 // A window's limit, where the block's number is taken from a row's: of several numbers that are added up, the ranges must be known.
 // CHECK-LABEL: warp.kernel @window
 warp.kernel @window(%o: memref<?x64xf32>, %n: i64 {tile.dim = "N"}, %W: i32, %row: i64 {tile.dim = "M"}, %any: i64) {
