@@ -126,3 +126,23 @@ tile.kernel @grouped(%k: memref<?x16xf16> {tile.dims = ["N", 16]}, %v: memref<?x
   tile.store %u, %o[%m, %zero] axes [0, 1] : tensor<64x8xf32, #warp.fragment>, memref<?x8xf32>
   tile.return
 }
+
+// Wide heads have room in proportion to their rows: the group is as many heads as at 128 + 128 columns.
+// CHECK-LABEL: warp.kernel @wide
+tile.kernel @wide(%k: memref<?x256xf16> {tile.dims = ["N", 256]}, %v: memref<?x256xf16> {tile.dims = ["N", 256]}, %q: memref<?x256xf16> {tile.dims = ["N", 256]}, %o: memref<?x256xf32>, %blocks: i64, %h: i64,
+                  %n: i64 {tile.dim = "N"}) attributes {schedule = #longest} {
+  // CHECK: arith.muli %{{.*}}, %c1024
+  // CHECK: arith.select %{{.*}}, %c33554432{{.*}}, %c67108864
+  %zero = arith.constant 0 : i64
+  %m, %head = tile.program_id of (%blocks, %h) : i64, i64
+  %group = warp.warpgroup
+  %row = arith.addi %m, %group : i64
+  %qt = tile.load %q[%row, %zero] axes [0, 1] : memref<?x256xf16> -> tensor<64x256xf16, #warp.fragment>
+  %kt = tile.load %k[%head, %zero] axes [0, 1] : memref<?x256xf16> -> tensor<32x256xf16>
+  %vt = tile.load %v[%head, %zero] axes [0, 1] : memref<?x256xf16> -> tensor<32x256xf16>
+  %s = tile.dot %qt, %kt transpose_b : tensor<64x256xf16, #warp.fragment>, tensor<32x256xf16> -> tensor<64x32xf32, #warp.fragment>
+  %w = arith.truncf %s : tensor<64x32xf32, #warp.fragment> to tensor<64x32xf16, #warp.fragment>
+  %u = tile.dot %w, %vt : tensor<64x32xf16, #warp.fragment>, tensor<32x256xf16> -> tensor<64x256xf32, #warp.fragment>
+  tile.store %u, %o[%m, %zero] axes [0, 1] : tensor<64x256xf32, #warp.fragment>, memref<?x256xf32>
+  tile.return
+}
