@@ -114,7 +114,10 @@ void KernelPrinter::printSchedule() {
        << ", producer_registers = " << schedule.getProducerRegisters()
        << ", consumer_registers = " << schedule.getConsumerRegisters()
        << ", ping_pong = " << (schedule.getPingPong() ? "true" : "false")
-       << ", tiles = " << stringifyTileOrder(schedule.getTiles());
+       << ", tiles = " << stringifyTileOrder(schedule.getTiles())
+       << ", overlap = " << (schedule.getOverlap() ? "true" : "false")
+       << ", walk = " << stringifyWalk(schedule.getWalk())
+       << ", polynomial = " << schedule.getPolynomial();
   os << ", softmax = " << stringifySoftmaxForm(schedule.getSoftmax()) << " }\n";
 }
 

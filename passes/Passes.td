@@ -192,7 +192,7 @@ def RotateLoopPass : Pass<"tegula-rotate-loop", "::tegula::tile::KernelOp"> {
   let description = [{
     Rotates a `tile.for_blocks` whose body is dot, weights, rescale, dot (the rescale may be absent): the first block's scores move to a prologue, the last output product to an
     epilogue, and the body computes the scores of block n, then accumulates block n - 1, whose weights it carries. A loop with classes becomes one over a list of its live blocks. So matrix ops of one block run
-    beside the exponentials of another (FlashAttention-3, arXiv:2407.08608, section 3.2). Found by data flow, not by origin. Only for schedules of form
+    beside the exponentials of another (FlashAttention-3, arXiv:2407.08608, section 3.2). Found by data flow, not by origin. Where the schedule says `overlap = false`, the products of a block stay together and the first block alone goes ahead; where it says `walk = descending`, blocks are taken from the last one on. Only for schedules of form
     `pipelined`. The prologue runs for an empty range too: its block is masked throughout, which is the identity.
   }];
   let statistics = [Statistic<"rotated", "loops-rotated", "loops rotated">];
@@ -357,6 +357,16 @@ def LowerWarpPass : Pass<"tegula-lower-warp", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect", "::mlir::vector::VectorDialect", "::mlir::scf::SCFDialect",
                            "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let statistics = [Statistic<"kernels", "kernels", "kernels lowered">];
+}
+
+def ShareExponentialsPass : Pass<"tegula-share-exponentials", "::mlir::LLVM::LLVMFuncOp"> {
+  let summary = "computes some exponentials of a block by polynomials";
+  let description = [{
+    In a function with the attribute `tile.polynomial` = n, which the schedule's field becomes, every `math.exp2` of 16 or more f32 is split: n of 16 elements, evenly, are 2^k p(f) with k the
+    nearest integer, f the rest, and p of degree 3 with p(0) = 1 and a relative error of 1e-4. From -127 down they are 0, from 126 up 2^126, which the check of a fixed reference does not let pass.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+  let statistics = [Statistic<"shared", "exponentials", "exponentials that are polynomials">];
 }
 
 //===-- verification ------------------------------------------------------------------------------===//

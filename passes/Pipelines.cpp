@@ -103,6 +103,7 @@ void tegula::buildNvvmPipeline(OpPassManager &pm, const PipelineOptions &options
   kernel.addPass(createAllocateSharedPass(AllocateSharedPassOptions{options.target}));
   pm.addPass(createLowerWarpPass());
   pm.addPass(createCSEPass());
+  pm.addNestedPass<LLVM::LLVMFuncOp>(createShareExponentialsPass());
   pm.addPass(createLegalizeMathPass());
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertToLLVMPass());

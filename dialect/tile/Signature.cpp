@@ -75,6 +75,9 @@ DictionaryAttr tegula::tile::describeSchedule(ScheduleAttr schedule) {
     add("consumer_registers", schedule.getConsumerRegisters());
     fields.append("ping_pong", b.getBoolAttr(schedule.getPingPong()));
     fields.append("tiles", b.getStringAttr(stringifyTileOrder(schedule.getTiles())));
+    fields.append("overlap", b.getBoolAttr(schedule.getOverlap()));
+    fields.append("walk", b.getStringAttr(stringifyWalk(schedule.getWalk())));
+    add("polynomial", schedule.getPolynomial());
   }
   return fields.getDictionary(b.getContext());
 }

@@ -37,6 +37,11 @@ def Tile_TileOrder : I32EnumAttr<"TileOrder", "which tiles a CTA computes, and w
   let cppNamespace = "::tegula::tile";
 }
 
+def Tile_Walk : I32EnumAttr<"Walk", "the order in which a tile's blocks of keys are taken", [
+    I32EnumAttrCase<"Ascending", 0, "ascending">, I32EnumAttrCase<"Descending", 1, "descending">]> {
+  let cppNamespace = "::tegula::tile";
+}
+
 def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "an associative combination of tile elements", [
     I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">, I32EnumAttrCase<"Maximum", 2, "maximum">,
     I32EnumAttrCase<"Minimum", 3, "minimum">, I32EnumAttrCase<"Argmax", 4, "argmax">, I32EnumAttrCase<"And", 5, "and">,
@@ -55,12 +60,16 @@ def Tile_TileOrderParameter : EnumParameter<Tile_TileOrder> {
   let defaultValue = "::tegula::tile::TileOrder::Stride";
 }
 
+def Tile_WalkParameter : EnumParameter<Tile_Walk> {
+  let defaultValue = "::tegula::tile::Walk::Ascending";
+}
+
 def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "every choice that shapes the machine code and not the result";
   let description = [{
-    `tegula-choose-schedule` sets it on `tile.attention` first of all, because tile sizes are among its fields; every later pass
-    reads it and none changes it.
+    `tegula-choose-schedule` sets it on `tile.attention` first of all, because tile sizes are among its fields; later passes read it. Two correct what the choice could not know:
+    `tegula-fix-reference` the softmax, where scores turn out to have no bound, and `tegula-partition-roles` the registers of a producer that looks at blocks.
 
     | field | meaning |
     | --- | --- |
@@ -73,15 +82,20 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
     | `ping_pong` | consumers take turns at issuing matrix ops |
     | `softmax` | the reference of a row's weights: `online`, the running max; `threshold`, a max that is renewed only where it grew by more than 8 in log2; `fixed`, the max over the first block, with a check at the end and the row computed again where it fails |
     | `tiles` | `stride`: CTA c takes tiles c, c + grid, ...; `counter`: the next one of a counter that CTAs share; `longest_first`: the same, from the last row block to the first, heads that fit in L2 together |
+    | `overlap` | a block's scores are made ahead of the output product of the block before it (default true) |
+    | `walk` | blocks of keys are taken `ascending` (the default) or `descending`, as where the largest scores come last |
+    | `polynomial` | how many of 16 exponentials of a block are polynomials on the multiply-add units, 0 (the default) to 8; their relative error is 1e-4 |
 
     Legal (checked by the attribute's verifier, which knows no target): for `sequential`, any blocks from 1 to 1024; else `block_m = 64 * consumers`; `block_n` a multiple of 16 from 16
-    to 256; 1 to 4 consumers; `stages` from 1 to 8; `q_stages` from 1 to 4, for `direct` 0 or 1; register counts multiples of 8 up to 256. What a target can hold is checked by the pass.
+    to 256; 1 to 4 consumers; `stages` from 1 to 8; `q_stages` from 1 to 4, for `direct` 0 or 1; register counts multiples of 8 up to 256; `overlap = false`, `walk = descending` and `polynomial` for `pipelined` alone;
+    `fixed` takes its reference where an ascending walk begins, and only it checks what polynomials do to rows without a key. What a target can hold is checked by the pass.
 
     Example: `#tile.schedule<form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = threshold>`
   }];
   let parameters = (ins
     EnumParameter<Tile_Form>:$form, "int64_t":$block_m, "int64_t":$block_n, "int64_t":$consumers, "int64_t":$stages,
-    "int64_t":$q_stages, "int64_t":$producer_registers, "int64_t":$consumer_registers, "bool":$ping_pong, EnumParameter<Tile_SoftmaxForm>:$softmax, Tile_TileOrderParameter:$tiles);
+    "int64_t":$q_stages, "int64_t":$producer_registers, "int64_t":$consumer_registers, "bool":$ping_pong, EnumParameter<Tile_SoftmaxForm>:$softmax, Tile_TileOrderParameter:$tiles,
+    DefaultValuedParameter<"bool", "true">:$overlap, Tile_WalkParameter:$walk, DefaultValuedParameter<"int64_t", "0">:$polynomial);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

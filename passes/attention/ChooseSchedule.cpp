@@ -33,15 +33,18 @@ struct Fields {
   bool pingPong = false;
   SoftmaxForm softmax = SoftmaxForm::Online;
   TileOrder tiles = TileOrder::Stride;
+  bool overlap = true;
+  Walk walk = Walk::Ascending;
+  int64_t polynomial = 0;
 
   /// Only for fields that `check` has let pass.
   ScheduleAttr get(MLIRContext *context) const {
-    return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax, tiles);
+    return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax, tiles, overlap, walk, polynomial);
   }
 
   LogicalResult check(function_ref<InFlightDiagnostic()> emitError) const {
     return ScheduleAttr::verify(emitError, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax,
-                                tiles);
+                                tiles, overlap, walk, polynomial);
   }
 
   bool isValid(MLIRContext *context) const {
@@ -53,10 +56,11 @@ struct Fields {
 /// What the user fixed: a field that is not named stays free.
 struct Overrides {
   std::optional<Form> form;
-  std::optional<int64_t> blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters;
-  std::optional<bool> pingPong;
+  std::optional<int64_t> blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, polynomial;
+  std::optional<bool> pingPong, overlap;
   std::optional<SoftmaxForm> softmax;
   std::optional<TileOrder> tiles;
+  std::optional<Walk> walk;
 
   LogicalResult parse(ArrayRef<std::string> texts, FieldError emitError) {
     for (StringRef text : texts) {
@@ -78,6 +82,9 @@ struct Overrides {
                                            {"ping_pong", pingPong.has_value()},
                                            {"consumers", form == Form::Sequential && consumers},
                                            {"tiles", tiles.has_value()},
+                                           {"overlap", overlap.has_value()},
+                                           {"walk", walk.has_value()},
+                                           {"polynomial", polynomial.has_value()},
                                            {"softmax", form == Form::Sequential && softmax}};
     for (auto [field, isSet] : unread)
       if (isSet)
@@ -100,17 +107,22 @@ private:
       tiles = symbolizeTileOrder(value);
       return tiles ? success() : emitError(field) << "expected `tiles` of the schedule to be stride, counter or longest_first, but got `" << value << "`";
     }
-    if (field == "ping_pong") {
-      pingPong = llvm::StringSwitch<std::optional<bool>>(value).Cases({"true", "1"}, true).Cases({"false", "0"}, false).Default(std::nullopt);
-      return pingPong ? success() : emitError(field) << "expected `ping_pong` of the schedule to be true or false, but got `" << value << "`";
+    if (field == "walk") {
+      walk = symbolizeWalk(value);
+      return walk ? success() : emitError(field) << "expected `walk` of the schedule to be ascending or descending, but got `" << value << "`";
+    }
+    if (field == "ping_pong" || field == "overlap") {
+      std::optional<bool> &flag = field == "overlap" ? overlap : pingPong;
+      flag = llvm::StringSwitch<std::optional<bool>>(value).Cases({"true", "1"}, true).Cases({"false", "0"}, false).Default(std::nullopt);
+      return flag ? success() : emitError(field) << "expected `" << field << "` of the schedule to be true or false, but got `" << value << "`";
     }
     auto *slot = llvm::StringSwitch<std::optional<int64_t> *>(field)
                      .Case("block_m", &blockM).Case("block_n", &blockN).Case("consumers", &consumers).Case("stages", &stages)
                      .Case("q_stages", &qStages).Case("producer_registers", &producerRegisters)
-                     .Case("consumer_registers", &consumerRegisters).Default(nullptr);
+                     .Case("consumer_registers", &consumerRegisters).Case("polynomial", &polynomial).Default(nullptr);
     if (!slot)
       return emitError(field) << "unknown field `" << field << "` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, "
-                            "producer_registers, consumer_registers, ping_pong, softmax, tiles";
+                            "producer_registers, consumer_registers, ping_pong, softmax, tiles, overlap, walk, polynomial";
     int32_t number; // every field is far below, so that products of fields stay inside i64
     if (value.getAsInteger(10, number))
       return emitError(field) << "expected `" << field << "` of the schedule to be an integer of 32 bits, but got `" << value << "`";
@@ -140,16 +152,22 @@ bool fits(const Fields &f, MLIRContext *context, const AttentionShape &shape, co
   return sharedBytes(schedule, shape) <= target.sharedPerBlock && consumerRegisters(schedule, shape) <= f.consumerRegisters;
 }
 
+SoftmaxForm softmaxOf(const Overrides &fixed, const AttentionShape &shape) {
+  bool isFixed = shape.fixesReference && fixed.walk != Walk::Descending;
+  return fixed.softmax.value_or(isFixed ? SoftmaxForm::Fixed : SoftmaxForm::Threshold);
+}
+
 /// A pipelined schedule with `consumers` warpgroups and `blockN` keys, where nothing else is fixed.
 Fields pipelined(const Overrides &fixed, MLIRContext *context, const AttentionShape &shape, const Target &target, int64_t consumers, int64_t blockN) {
   Fields f;
   f.form = Form::Pipelined, f.consumers = consumers, f.blockN = blockN;
   f.blockM = fixed.blockM.value_or(64 * consumers);
+  f.overlap = fixed.overlap.value_or(true), f.walk = fixed.walk.value_or(Walk::Ascending), f.polynomial = fixed.polynomial.value_or(0);
   // Where several warpgroups end at different blocks, they do not wait for each other's turns; nor where the keys of a tile start anywhere, so that walks are short, but for the exponentials of
   // small heads.
   bool isShort = !shape.seesPrefix && shape.headDim > 64;
-  f.pingPong = fixed.pingPong.value_or(consumers > 1 && shape.headDim <= 128 && !isShort && !(shape.growsWithRows && consumers > 2));
-  f.softmax = fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold);
+  f.pingPong = fixed.pingPong.value_or(consumers > 1 && f.overlap && shape.headDim <= 128 && !isShort && !(shape.growsWithRows && consumers > 2));
+  f.softmax = softmaxOf(fixed, shape);
   f.tiles = fixed.tiles.value_or(shape.growsWithRows ? TileOrder::LongestFirst : TileOrder::Counter);
   f.stages = fixed.stages.value_or(2), f.qStages = fixed.qStages.value_or(1);
   if (!f.isValid(context))
@@ -179,7 +197,7 @@ double expectedSpeed(ScheduleAttr schedule, const AttentionShape &shape, const T
 Fields choosePipelined(const Overrides &fixed, MLIRContext *context, const AttentionShape &shape, const Target &target) {
   // With a running max, or a reference to be looked for in each block, a third warpgroup has too few registers; a fourth one has none for scores to be computed.
   SmallVector<int64_t> consumers{2}, blocks{128, 112, 96, 80, 64, 48, 32, 16};
-  if (shape.seesPrefix && fixed.softmax.value_or(shape.fixesReference ? SoftmaxForm::Fixed : SoftmaxForm::Threshold) == SoftmaxForm::Fixed)
+  if (shape.seesPrefix && softmaxOf(fixed, shape) == SoftmaxForm::Fixed)
     consumers.append(shape.computesScores ? std::initializer_list<int64_t>{3} : std::initializer_list<int64_t>{3, 4});
   if (fixed.consumers)
     consumers = {*fixed.consumers};

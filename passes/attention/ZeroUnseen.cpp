@@ -87,7 +87,7 @@ private:
     OpBuilder b(dot);
     Location loc = dot.getLoc();
     Value rows = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(mask.getKeep().getType().getDimSize(0)));
-    Value last = arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, mask.getRows(), rows), materialize(b, rowExtent));
+    Value past = arith::AddIOp::create(b, loc, mask.getRows(), rows), last = arith::MinSIOp::create(b, loc, past, materialize(b, rowExtent));
     auto op = ZeroUnseenOp::create(b, loc, values, mask.getRows(), last, mask.getCols(), materialize(b, keyExtent), Value());
     IRMapping map;
     mask.getBody().cloneInto(&op.getSeen(), map);

@@ -181,7 +181,8 @@ void ptx::copyGlobalIf(OpBuilder &b, Location loc, Value to, Value from, int64_t
   SmallVector<Value> operands{to, from};
   if (condition) {
     auto number = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)); };
-    operands.push_back(arith::SelectOp::create(b, loc, condition, number(bytes), number(0)));
+    Value all = number(bytes), none = number(0);
+    operands.push_back(arith::SelectOp::create(b, loc, condition, all, none));
   }
   emit(b, loc, text, condition ? "r,l,r,~{memory}" : "r,l,~{memory}", operands, {});
 }

@@ -89,13 +89,11 @@ public:
 
   /// A pointer to the element whose thread's parts along the outer and inner axis are given (i32).
   Value pointer(Value outer, Value inner) {
-    Value offset = t.add(scaled(outer, outerWeight() * size), scaled(inner, innerWeight() * size));
-    return t.sharedPointer(offset, base);
+    return t.sharedPointer(offsetOf(outer, inner), base);
   }
   /// The same as a 32-bit address.
   Value address(Value outer, Value inner) {
-    Value offset = t.add(scaled(outer, outerWeight() * size), scaled(inner, innerWeight() * size));
-    return t.add(t.add(t.state.place.shared, offset), base);
+    return t.add(t.add(t.state.place.shared, offsetOf(outer, inner)), base);
   }
   int64_t step(int64_t outer, int64_t inner) const { return (outer * outerWeight() + inner * innerWeight()) * size; }
 
@@ -126,6 +124,10 @@ private:
     t.storeShared(fromWords(t, words, tile.getElementType(), 1), pointer(at[plan.outerAxis], at[plan.innerAxis]), 0);
   }
 
+  Value offsetOf(Value outer, Value inner) {
+    Value far = scaled(outer, outerWeight() * size), near = scaled(inner, innerWeight() * size);
+    return t.add(far, near);
+  }
   Value scaled(Value value, int64_t factor) { return factor == 1 ? value : arith::MulIOp::create(t.b, t.loc, value, t.constant(factor)).getResult(); }
 
   BlockedThread &t;

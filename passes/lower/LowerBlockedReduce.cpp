@@ -326,8 +326,9 @@ Item combineArgmax(const Item &x, const Item &y, OpBuilder &b, Location loc) {
     auto compare = [&](arith::CmpFPredicate predicate, Value p, Value q) -> Value { return arith::CmpFOp::create(b, loc, predicate, p, q); };
     Value xIsNan = compare(arith::CmpFPredicate::UNO, x[0], x[0]), yIsNan = compare(arith::CmpFPredicate::UNO, y[0], y[0]);
     Value xIsNumber = compare(arith::CmpFPredicate::ORD, x[0], x[0]);
-    greater = either(compare(arith::CmpFPredicate::OGT, y[0], x[0]), both(yIsNan, xIsNumber));
-    equal = either(compare(arith::CmpFPredicate::OEQ, y[0], x[0]), both(xIsNan, yIsNan));
+    Value isGreater = compare(arith::CmpFPredicate::OGT, y[0], x[0]), isEqual = compare(arith::CmpFPredicate::OEQ, y[0], x[0]);
+    greater = either(isGreater, both(yIsNan, xIsNumber));
+    equal = either(isEqual, both(xIsNan, yIsNan));
   } else {
     greater = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, y[0], x[0]);
     equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, y[0], x[0]);
@@ -421,7 +422,8 @@ struct ConvertAny : BlockedPattern<tile::AnyOp> {
     Value some = flags.front();
     for (Value flag : llvm::drop_begin(flags))
       some = arith::OrIOp::create(rewriter, op.getLoc(), some, flag);
-    rewriter.replaceOp(op, ptx::barrierAny(rewriter, op.getLoc(), t.constant(0), some, t.constant(state.threads)));
+    Value barrier = t.constant(0), threads = t.constant(state.threads);
+    rewriter.replaceOp(op, ptx::barrierAny(rewriter, op.getLoc(), barrier, some, threads));
     return success();
   }
 };

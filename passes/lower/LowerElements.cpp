@@ -420,7 +420,8 @@ private:
       base = arith::SubIOp::create(b, loc, number(0), base);
     if (!getElementTypeOrSelf(base).isInteger(32)) {
       constexpr int64_t far = int64_t(1) << 30;
-      base = arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, base, number(far)), number(-far));
+      base = arith::MinSIOp::create(b, loc, base, number(far));
+      base = arith::MaxSIOp::create(b, loc, base, number(-far));
       base = as(b.getI32Type(), base);
     }
     Value limit = widened(base, spread, Spread::Elements);

@@ -88,6 +88,8 @@ private:
     auto program = kernel->getAttrOfType<tile::ProgramAttr>("schedule");
     state.function->setAttr("nvvm.minctasm", b.getI32IntegerAttr(program ? program.getCtas() : 1));
     state.function->setAttr("denormal_fp_math_f32", b.getStringAttr("preserve-sign"));
+    if (auto schedule = kernel->getAttrOfType<tile::ScheduleAttr>("schedule"); schedule && schedule.getPolynomial())
+      state.function->setAttr("tile.polynomial", b.getI64IntegerAttr(schedule.getPolynomial()));
     entry = state.function.addEntryBlock(b);
     b.setInsertionPointToEnd(entry);
   }

@@ -38,7 +38,7 @@ struct ConvertZeroUnseen : OpConversionPattern<warp::ZeroUnseenOp> {
         exists = arith::AndIOp::create(b, loc, exists, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, c, constantInt(b, loc, slot.getRows())));
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
-      Value unseen = arith::XOrIOp::create(b, loc, isSeen(op, adaptor, key, b), constantInt(b, loc, 1, 1));
+      Value seen = isSeen(op, adaptor, key, b), unseen = arith::XOrIOp::create(b, loc, seen, constantInt(b, loc, 1, 1));
       b.setInsertionPointToStart(scf::IfOp::create(b, loc, unseen, /*withElseRegion=*/false).thenBlock());
       storeZeros(slot, adaptor.getSlot(), c, loc, b);
     }

@@ -97,6 +97,9 @@ public:
   Value shiftLeft(Value a, int32_t amount) {
     return arith::ShLIOp::create(builder, loc, a, integer(amount));
   }
+  Value addInt(Value a, Value b) {
+    return arith::AddIOp::create(builder, loc, a, b);
+  }
   Value subInt(Value a, Value b) {
     return arith::SubIOp::create(builder, loc, a, b);
   }
@@ -190,6 +193,20 @@ Value expandExp(OpBuilder &builder, Location loc, Value x) {
   return w.fma(power, rest, power);
 }
 
+Value expandExp2(OpBuilder &builder, Location loc, Value x) {
+  Writer w(builder, loc, x.getType());
+  // p(0) = 1, so that 2^-127 has no bit: an exponent of 0 and no fraction.
+  static constexpr float p[] = {1.0f, 0.69328293f, 0.24221101f, 0.055008951f};
+  /// Adding it rounds to an integer k and leaves k in the low bits.
+  constexpr float rounding = 12582912.0f;
+  Value bounded = w.clampNumber(x, -127.0f, 126.0f);
+  Value rounded = w.add(bounded, w.constant(rounding));
+  Value whole = w.sub(rounded, w.constant(rounding));
+  Value power = w.polynomial(w.sub(bounded, whole), p);
+  Value exponent = w.shiftLeft(w.bits(rounded), 23);
+  return w.fromBits(w.addInt(w.bits(power), exponent));
+}
+
 /// log(1 + f) for |f| <= 1/3.
 static Value logNearOne(Writer &w, Value f) {
   static constexpr float p[] = {0.3333320617675781f,  -0.24999889731407166f,
@@ -239,8 +256,8 @@ Value expandTanh(OpBuilder &builder, Location loc, Value x) {
   Value size = w.abs(x);
   // 1 - 2 / (e^2|x| + 1); the exponential may be infinite, then this is 1.
   Value power = w.exp2(w.mul(size, 2.0f * log2e));
-  Value large = w.fma(w.reciprocalApprox(w.add(power, w.constant(1.0f))), -2.0f,
-                      w.constant(1.0f));
+  Value one = w.constant(1.0f);
+  Value large = w.fma(w.reciprocalApprox(w.add(power, one)), -2.0f, one);
   static constexpr float p[] = {-0.3333294093608856f, 0.13320642709732056f,
                                 -0.05266802757978439f, 0.016432009637355804f};
   Value square = w.mul(x, x);
@@ -302,8 +319,8 @@ static Value powPositive(Writer &w, Value a, Value y) {
   Value product = w.mul(y, logarithm.high);
   Value low = w.fma(y, logarithm.low, w.fma(y, logarithm.high, w.neg(product)));
   // Far out of range the low part may be no number, and does not matter.
-  low = w.select(w.compare(FloatCompare::OLT, w.abs(product), 300.0f), low,
-                 w.constant(0.0f));
+  Value isNear = w.compare(FloatCompare::OLT, w.abs(product), 300.0f);
+  low = w.select(isNear, low, w.constant(0.0f));
   Value rounded =
       w.add(w.clamp(product, -126.0f, 127.0f), w.constant(roundingBias));
   Value k = w.sub(rounded, w.constant(roundingBias));
@@ -318,10 +335,12 @@ Value expandPow(OpBuilder &builder, Location loc, Value x, Value y) {
 
   // |x| of 0 or infinity: 0 or infinity, by the sign of y.
   Value yNegative = w.compare(FloatCompare::OLT, y, 0.0f);
-  result = w.select(w.compare(FloatCompare::OLT, a, 0x1p-126f),
-                    w.select(yNegative, w.infinity(), zero), result);
-  result = w.select(w.compare(FloatCompare::OEQ, a, w.infinity()),
-                    w.select(yNegative, zero, w.infinity()), result);
+  Value isZero = w.compare(FloatCompare::OLT, a, 0x1p-126f);
+  Value ofZero = w.select(yNegative, w.infinity(), zero);
+  result = w.select(isZero, ofZero, result);
+  Value isInfinite = w.compare(FloatCompare::OEQ, a, w.infinity());
+  Value ofInfinity = w.select(yNegative, zero, w.infinity());
+  result = w.select(isInfinite, ofInfinity, result);
 
   // A negative x (with -0) needs an integer y, whose parity is the sign of the
   // result.
@@ -330,9 +349,9 @@ Value expandPow(OpBuilder &builder, Location loc, Value x, Value y) {
   Value isOdd =
       w.both(isInteger, w.compare(FloatCompare::ONE, w.floor(half), half));
   result = w.select(isOdd, w.copySign(result, x), result);
-  Value isNegative =
-      w.both(w.compare(FloatCompare::OLT, x, 0.0f),
-             w.compare(FloatCompare::OGT, x, w.neg(w.infinity())));
+  Value isBelow = w.compare(FloatCompare::OLT, x, 0.0f);
+  Value isFinite = w.compare(FloatCompare::OGT, x, w.neg(w.infinity()));
+  Value isNegative = w.both(isBelow, isFinite);
   Value isFraction = w.compare(FloatCompare::UNE, w.floor(y), y);
   result = w.select(w.both(isNegative, isFraction), w.nan(), result);
 
@@ -342,9 +361,9 @@ Value expandPow(OpBuilder &builder, Location loc, Value x, Value y) {
                     one, result);
   Value isNan = w.compare(FloatCompare::UNO, x, y);
   result = w.select(isNan, w.nan(), result);
-  Value isOne = w.either(w.compare(FloatCompare::OEQ, x, 1.0f),
-                         w.compare(FloatCompare::OEQ, y, 0.0f));
-  return w.select(isOne, one, result);
+  Value xIsOne = w.compare(FloatCompare::OEQ, x, 1.0f);
+  Value yIsZero = w.compare(FloatCompare::OEQ, y, 0.0f);
+  return w.select(w.either(xIsOne, yIsZero), one, result);
 }
 
 } // namespace tegula

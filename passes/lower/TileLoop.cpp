@@ -231,7 +231,7 @@ namespace {
 struct ConvertUniform : OpConversionPattern<warp::UniformOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(warp::UniformOp op, OpAdaptor adaptor, ConversionPatternRewriter &b) const override {
-    Value number = shuffle(b, op.getLoc(), narrowToI32(b, op.getLoc(), adaptor.getValue()), constantInt(b, op.getLoc(), 0), NVVM::ShflKind::idx);
+    Value own = narrowToI32(b, op.getLoc(), adaptor.getValue()), first = constantInt(b, op.getLoc(), 0), number = shuffle(b, op.getLoc(), own, first, NVVM::ShflKind::idx);
     b.replaceOpWithNewOp<arith::ExtUIOp>(op, b.getI64Type(), number);
     return success();
   }

@@ -235,8 +235,10 @@ private:
     KeyBounds keys = boundsFor(span(b, loc, found.mask.getRows(), found.rows()));
     Value lower = found.loop.getLower();
     if (keys.upper) {
-      // All warpgroups of a tile start at one block, and each ends where its own rows do, if that can spare one a whole block.
-      if (found.rows() - warpgroupRows >= found.loop.getStep())
+      // All warpgroups of a tile start at one block, and each ends where its own rows do, if that can spare one a whole block. A descending walk starts there.
+      auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
+      bool isDescending = schedule && schedule.getWalk() == Walk::Descending;
+      if (!isDescending && found.rows() - warpgroupRows >= found.loop.getStep())
         keys.upper = boundsFor(rowsOfOne(b, found)).upper;
       found.loop.getUpperMutable().assign(b.createOrFold<arith::MinSIOp>(loc, found.loop.getUpper(), keys.upper));
       ++bounded;

@@ -7,6 +7,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <cstdlib>
+
 using namespace mlir;
 using namespace tegula;
 
@@ -92,8 +94,9 @@ Interval BoxEvaluator::remainder(Interval x, Value divisor, Interval quotients) 
   Value isOne = b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::eq, quotients.low, quotients.high);
   Value whole = make<arith::MulIOp>(quotients.low, divisor), zero = constant(0), one = constant(1);
   auto pick = [&](Value close, Value wide) { return b.createOrFold<arith::SelectOp>(loc, isOne, close, wide); };
-  return {pick(make<arith::SubIOp>(x.low, whole), make<arith::MinSIOp>(make<arith::AddIOp>(divisor, one), zero)),
-          pick(make<arith::SubIOp>(x.high, whole), make<arith::MaxSIOp>(make<arith::SubIOp>(divisor, one), zero))};
+  Value low = make<arith::SubIOp>(x.low, whole), high = make<arith::SubIOp>(x.high, whole);
+  Value least = make<arith::MinSIOp>(make<arith::AddIOp>(divisor, one), zero), most = make<arith::MaxSIOp>(make<arith::SubIOp>(divisor, one), zero);
+  return {pick(low, least), pick(high, most)};
 }
 
 /// Of a table whose numbers rise along its last axis: the elements at the two ends.
@@ -250,7 +253,8 @@ Truth BoxEvaluator::computeTruth(Operation *op) {
     }
     // c ? x : y is c && x || !c && y, and as well (!c || x) && (c || y).
     Truth c = truth(select.getCondition());
-    return {needBoth(both(c.some, x.some), both(negated(c.all), y.some), false), needBoth(either(negated(c.some), x.all), either(c.all, y.all), true)};
+    Value taken = both(c.some, x.some), other = both(negated(c.all), y.some), notTaken = either(negated(c.some), x.all), notOther = either(c.all, y.all);
+    return {needBoth(taken, other, false), needBoth(notTaken, notOther, true)};
   }
   return {};
 }
@@ -270,9 +274,13 @@ Truth BoxEvaluator::compare(Operation *op) {
     return {test(cmp.getPredicate(), x.high, y.low), test(cmp.getPredicate(), x.low, y.high)};
   case CmpIPredicate::eq:
   case CmpIPredicate::ne: {
-    Value meet = make<arith::AndIOp>(test(CmpIPredicate::sle, x.low, y.high), test(CmpIPredicate::sle, y.low, x.high));
+    auto bothWays = [&](Value a, Value b, Value c, Value d) -> Value {
+      Value first = test(CmpIPredicate::sle, a, b), second = test(CmpIPredicate::sle, c, d);
+      return make<arith::AndIOp>(first, second);
+    };
+    Value meet = bothWays(x.low, y.high, y.low, x.high);
     // All pairs are equal where the largest of each is at most the smallest of the other.
-    Value same = make<arith::AndIOp>(test(CmpIPredicate::sle, x.high, y.low), test(CmpIPredicate::sle, y.high, x.low));
+    Value same = bothWays(x.high, y.low, y.high, x.low);
     if (cmp.getPredicate() == CmpIPredicate::eq)
       return {meet, same};
     return {make<arith::XOrIOp>(same, flag(true)), make<arith::XOrIOp>(meet, flag(true))};
@@ -325,12 +333,12 @@ KeyBounds BoxEvaluator::atMost(const Linear &left, const Linear &right, int64_t 
   int64_t c = right.coefficient - left.coefficient;
   if (c == 0)
     return {};
-  Value least = make<arith::AddIOp>(make<arith::SubIOp>(left.rest.low, right.rest.high), constant(slack));
-  Value zero = constant(0);
+  Value difference = make<arith::SubIOp>(left.rest.low, right.rest.high), least = make<arith::AddIOp>(difference, constant(slack));
+  Value zero = constant(0), most = make<arith::SubIOp>(zero, least), whole = make<arith::FloorDivSIOp>(most, constant(std::abs(c)));
   if (c > 0) // key >= ceil(least / c)
-    return {make<arith::SubIOp>(zero, make<arith::FloorDivSIOp>(make<arith::SubIOp>(zero, least), constant(c))), {}, /*isExact=*/true};
+    return {make<arith::SubIOp>(zero, whole), {}, /*isExact=*/true};
   // key <= floor(-least / -c)
-  return {{}, make<arith::AddIOp>(make<arith::FloorDivSIOp>(make<arith::SubIOp>(zero, least), constant(-c)), constant(1)), /*isExact=*/true};
+  return {{}, make<arith::AddIOp>(whole, constant(1)), /*isExact=*/true};
 }
 
 /// Of two conditions that must both hold, or of which either may.
@@ -375,8 +383,10 @@ KeyBounds BoxEvaluator::keyBounds(Value condition, Value key, bool negated) {
   Operation *op = isFromAbove(condition) ? nullptr : condition.getDefiningOp();
   if (isa_and_nonnull<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One()))
     return keyBounds(op->getOperand(0), key, !negated);
-  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op))
-    return join(keyBounds(op->getOperand(0), key, negated), keyBounds(op->getOperand(1), key, negated), isa<arith::AndIOp>(op) != negated);
+  if (isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op)) {
+    KeyBounds left = keyBounds(op->getOperand(0), key, negated), right = keyBounds(op->getOperand(1), key, negated);
+    return join(left, right, isa<arith::AndIOp>(op) != negated);
+  }
   if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
     KeyBounds x = keyBounds(select.getTrueValue(), key, negated), y = keyBounds(select.getFalseValue(), key, negated);
     if (Value which = oneValue(select.getCondition()))
@@ -403,8 +413,10 @@ KeyBounds BoxEvaluator::keyBounds(Value condition, Value key, bool negated) {
     return atMost(*y, *x, 1);
   case CmpIPredicate::sge:
     return atMost(*y, *x, 0);
-  case CmpIPredicate::eq:
-    return join(atMost(*x, *y, 0), atMost(*y, *x, 0), /*both=*/true);
+  case CmpIPredicate::eq: {
+    KeyBounds forth = atMost(*x, *y, 0), back = atMost(*y, *x, 0);
+    return join(forth, back, /*both=*/true);
+  }
   default:
     return {};
   }

@@ -208,7 +208,7 @@ private:
 
   void checkOrder(BlockArgument table, Value first, ValueRange lead) {
     Value one = constant(1), rest = subtract(subtract(extentOf(table, lead.size()), first), one);
-    Value falls = isNotAtLeast(load(table, lead, add(first, one)), load(table, lead, first));
+    Value next = load(table, lead, add(first, one)), falls = isNotAtLeast(next, load(table, lead, first));
     reportFirst(falls, first, rest, [&](Value at) {
       SmallVector<Value> values;
       Value next = add(at, one);
@@ -355,7 +355,8 @@ private:
     FailureOr<Fault> fault = faultAt(trace, at);
     if (failed(fault))
       return failure();
-    Value exists = arith::AndIOp::create(b, loc, compare(arith::CmpIPredicate::slt, at.row, op.getQueries()), compare(arith::CmpIPredicate::slt, at.column, columns));
+    Value hasRow = compare(arith::CmpIPredicate::slt, at.row, op.getQueries()), hasColumn = compare(arith::CmpIPredicate::slt, at.column, columns);
+    Value exists = arith::AndIOp::create(b, loc, hasRow, hasColumn);
     Value wrong = arith::AndIOp::create(b, loc, exists, compare(arith::CmpIPredicate::ne, trace.orNone(*fault).site, constant32(0)));
     Value number = add(multiply(subtract(at.row, row), constant(blockColumns)), subtract(at.column, column));
     Value narrow = arith::TruncIOp::create(b, loc, b.getI32Type(), number);

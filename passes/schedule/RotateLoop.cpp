@@ -1,6 +1,6 @@
 // tegula-rotate-loop: software-pipelines the block loop by one block across its softmax.
 //
-// In: a tile.for_blocks that computes dot -> weights -> dot. Out: prologue (scores of the first block), loop (scores of block n, then the
+// In: a tile.for_blocks that computes dot -> weights -> dot. Out, where the schedule has `overlap`: prologue (scores of the first block), loop (scores of block n, then the
 // output product of block n - 1), epilogue (the last output product). The one idea: the two matrix ops of an iteration become independent.
 #include "passes/schedule/RotateLoop.h"
 #include "passes/Passes.h"
@@ -145,6 +145,18 @@ protected:
   Location loc;
 };
 
+/// From the last one to the first; places count as numbers do.
+class DescendingWalk : public BlockWalk {
+public:
+  DescendingWalk(OpBuilder &b, ForBlocksOp loop) : BlockWalk(b, loop), ends(arith::AddIOp::create(b, loc, lower, last())) {}
+
+  SmallVector<Value> block(Value place) override { return {arith::SubIOp::create(b, loc, ends, place)}; }
+  SmallVector<Value> carried(Value place, ValueRange) override { return block(place); }
+
+private:
+  Value ends; ///< the first number and the last one
+};
+
 /// By a list of the live ones. Those behind the first `free` have the first flag.
 class ListWalk : public BlockWalk {
 public:
@@ -198,10 +210,10 @@ private:
 /// Rewrites one matched loop.
 class Rotator {
 public:
-  explicit Rotator(AttentionLoop &found) : in(found), loop(found.loop), b(found.loop), loc(found.loop.getLoc()) {}
+  Rotator(AttentionLoop &found, ScheduleAttr schedule) : in(found), loop(found.loop), schedule(schedule), b(found.loop), loc(found.loop.getLoc()) {}
 
   void run() {
-    std::unique_ptr<BlockWalk> walk = loop.hasClasses() ? std::make_unique<ListWalk>(b, loop) : std::make_unique<BlockWalk>(b, loop);
+    std::unique_ptr<BlockWalk> walk = makeWalk();
     Value step = constant(walk->step);
     IRMapping first;
     SmallVector<Value> block = walk->block(walk->lower);
@@ -212,7 +224,12 @@ public:
     cloneSoftmax(first, /*isFirst=*/true);
     Value start = arith::AddIOp::create(b, loc, walk->lower, step);
     Value initial = loop.getInits()[in.accIndex];
-    SmallVector<Value> inits = nextState(first, matchPattern(initial, m_AnyZeroFloat()) ? initial : rescaled(first, initial));
+    initial = matchPattern(initial, m_AnyZeroFloat()) ? initial : rescaled(first, initial);
+    if (!schedule.getOverlap()) {
+      finish(inStep(first, block, initial, start, *walk));
+      return;
+    }
+    SmallVector<Value> inits = nextState(first, initial);
     walk->carry(inits, block);
     auto rotated = ForBlocksOp::create(b, loc, start, walk->upper, walk->step, inits,
                                        [&](OpBuilder &inner, Location, Value n, ValueRange carried) {
@@ -226,11 +243,47 @@ public:
     Value acc = outputProduct(values, rotated.getResult(weights), rotated.getResult(in.accIndex));
     SmallVector<Value> results(rotated.getResults().take_front(weights));
     results[in.accIndex] = acc;
+    finish(results);
+  }
+
+private:
+  std::unique_ptr<BlockWalk> makeWalk() {
+    if (loop.hasClasses())
+      return std::make_unique<ListWalk>(b, loop);
+    if (schedule.getWalk() == Walk::Descending)
+      return std::make_unique<DescendingWalk>(b, loop);
+    return std::make_unique<BlockWalk>(b, loop);
+  }
+
+  void finish(ArrayRef<Value> results) {
     loop->replaceAllUsesWith(results);
     loop.erase();
   }
 
-private:
+  /// Each block's products one after the other; the first block stands ahead all the same. Gives the loop's results.
+  SmallVector<Value> inStep(IRMapping &first, ArrayRef<Value> block, Value initial, Value start, BlockWalk &walk) {
+    auto withProduct = [&](IRMapping &map, ArrayRef<Value> of, Value acc) {
+      SmallVector<Value> state = nextState(map, acc);
+      Value weights = state.pop_back_val();
+      state[in.accIndex] = outputProduct(cloneValues(of), weights, acc);
+      return state;
+    };
+    SmallVector<Value> inits = withProduct(first, block, initial);
+    auto rest = ForBlocksOp::create(b, loc, start, walk.upper, walk.step, inits, [&](OpBuilder &inner, Location, Value place, ValueRange carried) {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPoint(inner.getInsertionBlock(), inner.getInsertionPoint());
+      IRMapping map;
+      SmallVector<Value> of = walk.block(place);
+      mapBlock(map, of);
+      for (auto [argument, value] : llvm::zip(loop.getIterArgs(), carried))
+        map.map(argument, value);
+      cloneScores(map);
+      cloneSoftmax(map, /*isFirst=*/false);
+      return withProduct(map, of, rescaled(map, carried[in.accIndex]));
+    });
+    return llvm::to_vector_of<Value>(rest.getResults());
+  }
+
   Value constant(int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
 
   /// `block`: the number, then the flags.
@@ -306,6 +359,7 @@ private:
 
   AttentionLoop &in;
   ForBlocksOp loop;
+  ScheduleAttr schedule;
   OpBuilder b;
   Location loc;
 };
@@ -327,7 +381,11 @@ struct RotateLoopPass : tegula::impl::RotateLoopPassBase<RotateLoopPass> {
       std::optional<AttentionLoop> found = AttentionLoop::match(loop);
       if (!found)
         continue;
-      Rotator(*found).run();
+      if (loop.hasClasses() && schedule.getWalk() == Walk::Descending) {
+        loop.emitError("`walk = descending` of the schedule does not go with this mask: its live blocks are taken from a list, those that need no test first; leave the field out");
+        return signalPassFailure();
+      }
+      Rotator(*found, schedule).run();
       ++rotated;
     }
   }

@@ -69,3 +69,28 @@ module attributes {s = #tile.schedule<form = sequential, block_m = 1, block_n = 
 
 // expected-error@+1 {{expected tiles = stride under form = direct, but got counter}}
 module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, tiles = counter>} {}
+
+// -----
+
+// expected-error@+1 {{expected overlap = true, walk = ascending and polynomial = 0 under form = direct}}
+module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, overlap = false>} {}
+
+// -----
+
+// expected-error@+1 {{expected overlap = true, walk = ascending and polynomial = 0 under form = direct}}
+module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, walk = descending>} {}
+
+// -----
+
+// expected-error@+1 {{expected softmax = online or threshold under walk = descending, but got fixed}}
+module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = fixed, walk = descending>} {}
+
+// -----
+
+// expected-error@+1 {{expected polynomial = 0 under softmax = online, but got 3}}
+module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online, polynomial = 3>} {}
+
+// -----
+
+// expected-error@+1 {{expected polynomial from 0 to 8 in steps of 1, but got -1}}
+module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = fixed, polynomial = -1>} {}

@@ -22,8 +22,14 @@
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,tiles=stride" 2>&1 | FileCheck %s --check-prefix=E20
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,softmax=fixed" 2>&1 | FileCheck %s --check-prefix=E21
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=producer_registers=32" 2>&1 | FileCheck %s --check-prefix=E22
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=walk=down" 2>&1 | FileCheck %s --check-prefix=E23
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=overlap=2" 2>&1 | FileCheck %s --check-prefix=E24
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=polynomial=9" 2>&1 | FileCheck %s --check-prefix=E25
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,walk=descending" 2>&1 | FileCheck %s --check-prefix=E26
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,overlap=false" 2>&1 | FileCheck %s --check-prefix=E27
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=softmax=threshold,polynomial=1" 2>&1 | FileCheck %s --check-prefix=E28
 
-// E0: error: unknown field `forms` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, producer_registers, consumer_registers, ping_pong, softmax, tiles
+// E0: error: unknown field `forms` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, producer_registers, consumer_registers, ping_pong, softmax, tiles, overlap, walk, polynomial
 // E1: error: expected `form` of the schedule to be direct, pipelined or sequential, but got `fast`
 // E2: error: expected `ping_pong` of the schedule to be true or false, but got `maybe`
 // E3: error: expected `stages` of the schedule to be an integer of 32 bits, but got `x`
@@ -46,6 +52,12 @@
 // E19: error: expected `tiles` of the schedule to be stride, counter or longest_first, but got `last`
 // E20: error: field `tiles` of the schedule has no effect under form `direct`; leave it out, or set form=pipelined
 // E21: error: expected softmax = online or threshold under form = direct, but got fixed
+// E23: error: expected `walk` of the schedule to be ascending or descending, but got `down`
+// E24: error: expected `overlap` of the schedule to be true or false, but got `2`
+// E25: error: expected polynomial from 0 to 8 in steps of 1, but got 9
+// E26: error: field `walk` of the schedule has no effect under form `direct`; leave it out, or set form=pipelined
+// E27: error: field `overlap` of the schedule has no effect under form `direct`; leave it out, or set form=pipelined
+// E28: error: expected polynomial = 0 under softmax = threshold, but got 1
 
 tile.kernel @a(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)

@@ -1,5 +1,7 @@
 // A loop over live blocks is rotated over a list of them: what the next turn cannot find out again of a block, its number and the flags behind the first, is carried to its output product.
 // RUN: tegula-opt %s --tegula-rotate-loop | FileCheck %s
+// RUN: sed 's/softmax = online>/softmax = online, walk = descending>/' %s | not tegula-opt --tegula-rotate-loop 2>&1 | FileCheck %s --check-prefix=DESCENDING
+// DESCENDING: error: `walk = descending` of the schedule does not go with this mask: its live blocks are taken from a list, those that need no test first; leave the field out
 
 // CHECK-LABEL: tile.kernel @list
 // CHECK-SAME: %[[LO:[^ ]+]]: i64, %[[HI:[^ ]+]]: i64, %{{.*}}: tensor<64xf32>

@@ -2,6 +2,8 @@
 // RUN: tegula-opt %s --tegula-rotate-loop | FileCheck %s
 
 #pipelined = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online>
+#in_step = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online, overlap = false>
+#descending = #tile.schedule<form = pipelined, block_m = 64, block_n = 32, consumers = 1, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online, walk = descending>
 #direct = #tile.schedule<form = direct, block_m = 64, block_n = 32, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 
 // Carried values in the order sum, accumulator, max; the values' load first.
@@ -45,6 +47,77 @@ tile.kernel @handwritten(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref
     %p, %m1, %l1, %a = tile.online_softmax %s, %max, %sum scale 0.25 : tensor<64x32xf32>, tensor<64xf32>
     %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xf16>
     %old = tile.scale_rows %acc, %a : tensor<64x8xf32>, tensor<64xf32>
+    %new = tile.dot %w, %values acc(%old : tensor<64x8xf32>) : tensor<64x32xf16>, tensor<32x8xf16> -> tensor<64x8xf32>
+    tile.yield %l1, %new, %m1 : tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>
+  }
+  tile.store %r#1, %o[%lo, %zero] axes [0, 1] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// Without overlap, the products of a block follow each other; the first block stands ahead of the loop all the same, so that it alone looks for a fixed reference.
+// CHECK-LABEL: tile.kernel @in_step
+// CHECK-SAME: %[[LO:[^ ]+]]: i64, %[[HI:[^ ]+]]: i64
+tile.kernel @in_step(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref<?x8xf16>, %o: memref<?x8xf32>, %lo: i64, %hi: i64, %m: tensor<64xf32>, %l: tensor<64xf32>, %u: tensor<64x8xf32>)
+    attributes {schedule = #in_step} {
+  // CHECK: %[[P0:.*]], %{{.*}}, %[[L0:.*]], %[[A0:.*]] = tile.online_softmax
+  // CHECK: %[[W0:.*]] = arith.truncf %[[P0]]
+  // CHECK: %[[START:.*]] = arith.addi %[[LO]], %{{.*}}
+  // CHECK: %[[U0:.*]] = tile.scale_rows %{{.*}}, %[[A0]]
+  // CHECK: %[[V0:.*]] = tile.load %{{.*}}[%[[LO]],
+  // CHECK: %[[O0:.*]] = tile.dot %[[W0]], %[[V0]] acc(%[[U0]]
+  // CHECK: %[[R:.*]]:3 = tile.for_blocks %[[J:[^ ]+]] = %[[START]] to %[[HI]] step 32 iter_args(%{{.*}} = %[[L0]], %[[UI:.*]] = %[[O0]],
+  // CHECK: tile.dot %{{.*}} transpose_b
+  // CHECK: %[[P:.*]], %{{.*}}, %{{.*}}, %[[A:.*]] = tile.online_softmax
+  // CHECK: %[[W:.*]] = arith.truncf %[[P]]
+  // CHECK: %[[U:.*]] = tile.scale_rows %[[UI]], %[[A]]
+  // CHECK: %[[V:.*]] = tile.load %{{.*}}[%[[J]],
+  // CHECK: %[[UN:.*]] = tile.dot %[[W]], %[[V]] acc(%[[U]]
+  // CHECK: tile.yield %{{.*}}, %[[UN]],
+  // CHECK-NOT: tile.dot
+  // CHECK: tile.store %[[R]]#1
+  %zero = arith.constant 0 : i64
+  %r:3 = tile.for_blocks %j = %lo to %hi step 32 iter_args(%sum = %l, %acc = %u, %max = %m) -> (tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>) {
+    %keys = tile.load %k[%j, %zero] axes [0, 1] : memref<?x16xf16> -> tensor<32x16xf16>
+    %s = tile.dot %q, %keys transpose_b : tensor<64x16xf16>, tensor<32x16xf16> -> tensor<64x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %s, %max, %sum scale 0.25 : tensor<64x32xf32>, tensor<64xf32>
+    %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xf16>
+    %old = tile.scale_rows %acc, %a : tensor<64x8xf32>, tensor<64xf32>
+    %values = tile.load %v[%j, %zero] axes [0, 1] : memref<?x8xf16> -> tensor<32x8xf16>
+    %new = tile.dot %w, %values acc(%old : tensor<64x8xf32>) : tensor<64x32xf16>, tensor<32x8xf16> -> tensor<64x8xf32>
+    tile.yield %l1, %new, %m1 : tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>
+  }
+  tile.store %r#1, %o[%lo, %zero] axes [0, 1] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
+
+// A descending walk takes the last block first: where the loop counts up to n, the block is as far from the last one.
+// CHECK-LABEL: tile.kernel @descending
+// CHECK-SAME: %[[LO:[^ ]+]]: i64, %[[HI:[^ ]+]]: i64
+tile.kernel @descending(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref<?x8xf16>, %o: memref<?x8xf32>, %lo: i64, %hi: i64, %m: tensor<64xf32>, %l: tensor<64xf32>, %u: tensor<64x8xf32>)
+    attributes {schedule = #descending} {
+  // CHECK: %[[BLOCKS:.*]] = arith.muli
+  // CHECK: %[[LAST:.*]] = arith.addi %[[LO]], %[[BLOCKS]]
+  // CHECK: %[[ENDS:.*]] = arith.addi %[[LO]], %[[LAST]]
+  // CHECK: %[[N0:.*]] = arith.subi %[[ENDS]], %[[LO]]
+  // CHECK: tile.load %{{.*}}[%[[N0]],
+  // CHECK: tile.for_blocks %[[J:[^ ]+]] =
+  // CHECK: %[[N:.*]] = arith.subi %[[ENDS]], %[[J]]
+  // CHECK: tile.load %{{.*}}[%[[N]],
+  // CHECK: %[[BEFORE:.*]] = arith.subi %[[J]], %{{.*}}
+  // CHECK: %[[NB:.*]] = arith.subi %[[ENDS]], %[[BEFORE]]
+  // CHECK: tile.load %{{.*}}[%[[NB]],
+  // CHECK: tile.yield
+  // CHECK: %[[PLACE:.*]] = arith.addi %[[LO]], %{{.*}}
+  // CHECK: %[[NL:.*]] = arith.subi %[[ENDS]], %[[PLACE]]
+  // CHECK: tile.load %{{.*}}[%[[NL]],
+  %zero = arith.constant 0 : i64
+  %r:3 = tile.for_blocks %j = %lo to %hi step 32 iter_args(%sum = %l, %acc = %u, %max = %m) -> (tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>) {
+    %keys = tile.load %k[%j, %zero] axes [0, 1] : memref<?x16xf16> -> tensor<32x16xf16>
+    %s = tile.dot %q, %keys transpose_b : tensor<64x16xf16>, tensor<32x16xf16> -> tensor<64x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %s, %max, %sum scale 0.25 : tensor<64x32xf32>, tensor<64xf32>
+    %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xf16>
+    %old = tile.scale_rows %acc, %a : tensor<64x8xf32>, tensor<64xf32>
+    %values = tile.load %v[%j, %zero] axes [0, 1] : memref<?x8xf16> -> tensor<32x8xf16>
     %new = tile.dot %w, %values acc(%old : tensor<64x8xf32>) : tensor<64x32xf16>, tensor<32x8xf16> -> tensor<64x8xf32>
     tile.yield %l1, %new, %m1 : tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>
   }
