@@ -363,7 +363,7 @@ def ShareExponentialsPass : Pass<"tegula-share-exponentials", "::mlir::LLVM::LLV
   let summary = "computes some exponentials of a block by polynomials";
   let description = [{
     In a function with the attribute `tile.polynomial` = n, which the schedule's field becomes, every `math.exp2` of 16 or more f32 is split: n of 16 elements, evenly, are 2^k p(f) with k the
-    nearest integer, f the rest, and p of degree 3 with p(0) = 1 and a relative error of 1e-4. From -127 down they are 0, from 126 up 2^126, which the check of a fixed reference does not let pass.
+    nearest integer, f the rest, and p of degree 4 with p(0) = 1 and a relative error of 3e-6. From -127 down they are 0, from 126 up 2^126, which the check of a fixed reference does not let pass.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
   let statistics = [Statistic<"shared", "exponentials", "exponentials that are polynomials">];

@@ -84,7 +84,7 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
     | `tiles` | `stride`: CTA c takes tiles c, c + grid, ...; `counter`: the next one of a counter that CTAs share; `longest_first`: the same, from the last row block to the first, heads that fit in L2 together |
     | `overlap` | a block's scores are made ahead of the output product of the block before it (default true) |
     | `walk` | blocks of keys are taken `ascending` (the default) or `descending`, as where the largest scores come last |
-    | `polynomial` | how many of 16 exponentials of a block are polynomials on the multiply-add units, 0 (the default) to 8; their relative error is 1e-4 |
+    | `polynomial` | how many of 16 exponentials of a block are polynomials on the multiply-add units, 0 (the default) to 8; their relative error is 3e-6 |
 
     Legal (checked by the attribute's verifier, which knows no target): for `sequential`, any blocks from 1 to 1024; else `block_m = 64 * consumers`; `block_n` a multiple of 16 from 16
     to 256; 1 to 4 consumers; `stages` from 1 to 8; `q_stages` from 1 to 4, for `direct` 0 or 1; register counts multiples of 8 up to 256; `overlap = false`, `walk = descending` and `polynomial` for `pipelined` alone;

@@ -196,7 +196,8 @@ Value expandExp(OpBuilder &builder, Location loc, Value x) {
 Value expandExp2(OpBuilder &builder, Location loc, Value x) {
   Writer w(builder, loc, x.getType());
   // p(0) = 1, so that 2^-127 has no bit: an exponent of 0 and no fraction.
-  static constexpr float p[] = {1.0f, 0.69328293f, 0.24221101f, 0.055008951f};
+  static constexpr float p[] = {1.0f, 0.69312419f, 0.24024099f, 0.055906428f,
+                                0.0095828542f};
   /// Adding it rounds to an integer k and leaves k in the low bits.
   constexpr float rounding = 12582912.0f;
   Value bounded = w.clampNumber(x, -127.0f, 126.0f);
