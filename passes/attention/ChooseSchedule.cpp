@@ -163,9 +163,9 @@ Fields pipelined(const Overrides &fixed, MLIRContext *context, const AttentionSh
   f.form = Form::Pipelined, f.consumers = consumers, f.blockN = blockN;
   f.blockM = fixed.blockM.value_or(64 * consumers);
   f.overlap = fixed.overlap.value_or(true), f.walk = fixed.walk.value_or(Walk::Ascending), f.polynomial = fixed.polynomial.value_or(0);
-  // Where several warpgroups end at different blocks, they do not wait for each other's turns; nor where the keys of a tile start anywhere, so that walks are short, but for the exponentials of
+  // Where several warpgroups end at different blocks, they do not wait for each other's turns; nor where a tile's keys have a first one too, so that walks are short, but for the exponentials of
   // small heads.
-  bool isShort = !shape.seesPrefix && shape.headDim > 64;
+  bool isShort = shape.seesInterval && !shape.seesPrefix && shape.headDim > 64;
   f.pingPong = fixed.pingPong.value_or(consumers > 1 && f.overlap && shape.headDim <= 128 && !isShort && !(shape.growsWithRows && consumers > 2));
   f.softmax = softmaxOf(fixed, shape);
   f.tiles = fixed.tiles.value_or(shape.growsWithRows ? TileOrder::LongestFirst : TileOrder::Counter);
@@ -373,7 +373,7 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
       Region &mask = op.getMask(); // (b, h, g, i, j)
       Value visible = mask.front().getTerminator()->getOperand(0), row = mask.getArgument(3), key = mask.getArgument(4);
       AttentionShape shape{op.getHeadDim(), op.getValueDim(), bits, growsWithRows(visible, row, key), canFixReference(op), seesPrefix(visible, key),
-                           op.getScore().front().getTerminator()->getOperand(0) != op.getScore().getArgument(0)};
+                           op.getScore().front().getTerminator()->getOperand(0) != op.getScore().getArgument(0), seesInterval(visible, key)};
       auto schedule = chooseSchedule(&getContext(), shape, record, fixedFields(!record), [&](StringRef field) { return scheduleError(op, field); });
       if (!schedule)
         return signalPassFailure();

@@ -14,6 +14,7 @@ struct AttentionShape {
   bool fixesReference = false; ///< the reference of weights may be fixed: see tegula-fix-reference
   bool seesPrefix = false;     ///< what a row sees starts in the first block, if at all
   bool computesScores = false; ///< a score is more than the product
+  bool seesInterval = false;   ///< what a row sees are the keys between two limits
 };
 
 /// Head dims as the matrix instructions see them: the next multiple of 16.

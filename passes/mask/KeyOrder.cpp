@@ -106,6 +106,12 @@ bool tegula::seesPrefix(Value visible, Value key) {
   return trend == Trend::Falling || trend == Trend::Constant;
 }
 
+bool tegula::seesInterval(Value visible, Value key) {
+  if (auto both = visible.getDefiningOp<arith::AndIOp>())
+    return seesInterval(both.getLhs(), key) && seesInterval(both.getRhs(), key);
+  return trendOf(visible, key) != Trend::Unknown;
+}
+
 bool tegula::growsWithRows(Value visible, Value row, Value key) {
   if (auto both = visible.getDefiningOp<arith::AndIOp>())
     return growsWithRows(both.getLhs(), row, key) || growsWithRows(both.getRhs(), row, key);

@@ -16,6 +16,9 @@ Trend trendOf(mlir::Value value, mlir::Value index);
 /// all.
 bool seesPrefix(mlir::Value visible, mlir::Value key);
 
+/// Whether `visible` is and-ed of conditions that hold up to some key of a row, or from some key on: what a row sees are the keys between two.
+bool seesInterval(mlir::Value visible, mlir::Value key);
+
 /// Whether some condition that `visible` is and-ed of lets later rows see more keys: so tiles of later rows have more to do.
 bool growsWithRows(mlir::Value visible, mlir::Value row, mlir::Value key);
 

@@ -2,7 +2,7 @@
 
 // A program with the form of an attention loop fixes the tile; the rest is chosen as for a tile.attention, and the softmax takes the schedule's threshold.
 // CHECK-LABEL: tile.kernel @loop
-// CHECK-SAME: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 4,
+// CHECK-SAME: schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 4, {{.*}} ping_pong = true
 // CHECK: tile.online_softmax {{.*}} threshold 8
 !t = memref<?x64xbf16, strided<[?, ?]>>
 tile.kernel @loop(%q: !t, %k: !t, %v: !t, %o: !t, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) {

@@ -29,13 +29,26 @@ tile.kernel @prefix(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %o: 
 
 // A row may see its first key late: two warpgroups have room for its reference to be looked for. Later rows are looked at first where one condition lets them see more.
 // CHECK-LABEL: tile.kernel @window
-// Walks that start anywhere are short: no turns at this head dim.
+// Keys between two limits make short walks: no turns at this head dim.
 // CHECK: consumers = 2, {{.*}} ping_pong = false, softmax = fixed, tiles = longest_first
 tile.kernel @window(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %o: memref<?x?x?x128xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
     score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
     mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64 %d = arith.subi %i, %j : i64 %w = arith.cmpi slt, %d, %n : i64 %a = arith.andi %c, %w : i1 tile.yield %a : i1 }
+    outs(%o : memref<?x?x?x128xbf16>)
+    emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
+  tile.return
+}
+
+// What is no limit says nothing of the walk.
+// CHECK-LABEL: tile.kernel @strided
+// CHECK: consumers = 2, {{.*}} ping_pong = true, softmax = fixed
+tile.kernel @strided(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %o: memref<?x?x?x128xbf16>, %n: i64) {
+  tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
+    scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }
+    score { ^bb0(%s: f32, %b: i64, %h: i64, %g: i64, %i: i64, %j: i64): tile.yield %s : f32 }
+    mask { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64 %d = arith.subi %i, %j : i64 %z = arith.constant 3 : i64 %r = arith.remsi %d, %z : i64 %w = arith.cmpi eq, %r, %n : i64 %a = arith.andi %c, %w : i1 tile.yield %a : i1 }
     outs(%o : memref<?x?x?x128xbf16>)
     emit { ^bb0(%y: f32, %lse: f32, %max: f32, %sum: f32, %b: i64, %h: i64, %g: i64, %i: i64, %e: i64): tile.yield %y : f32 }
   tile.return
