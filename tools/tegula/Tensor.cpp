@@ -109,13 +109,13 @@ int64_t Tensor::offsetOfLinear(int64_t linear) const {
 
 template <typename T> static T load(const std::byte *data, int64_t offset) {
   T value;
-  std::memcpy(&value, data + offset * sizeof(T), sizeof(T));
+  std::memcpy(&value, data + offset * int64_t(sizeof(T)), sizeof(T));
   return value;
 }
 
 template <typename T>
 static void put(std::byte *data, int64_t offset, T value) {
-  std::memcpy(data + offset * sizeof(T), &value, sizeof(T));
+  std::memcpy(data + offset * int64_t(sizeof(T)), &value, sizeof(T));
 }
 
 double Tensor::real(int64_t offset) const {
