@@ -206,6 +206,7 @@ struct Compiler::Run {
     PipelineOptions options;
     options.target = request.target;
     options.schedule = schedule;
+    options.approximateTanh = request.approximateTanh;
     return options;
   }
 

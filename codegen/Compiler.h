@@ -37,6 +37,7 @@ struct CompileRequest {
   std::vector<std::string> schedule; ///< FIELD=VALUE overrides
   Stage startFrom = Stage::Source;
   Stage stopAfter = Stage::Ptx; ///< Cubin: needs ptxas. Cpu: use compileForCpu
+  bool approximateTanh = false; ///< GPU: tanh by its instruction, exact to 11 bits
   bool optimize = true;         ///< CPU: let LLVM optimise, which takes most of the time of a compilation
   std::string dumpDir;          ///< empty: no dumps; else one file a stage
   bool remarks = false;         ///< what passes chose and why, as remarks

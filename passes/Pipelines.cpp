@@ -105,7 +105,7 @@ void tegula::buildNvvmPipeline(OpPassManager &pm, const PipelineOptions &options
   pm.addPass(createLowerWarpPass());
   pm.addPass(createCSEPass());
   pm.addNestedPass<LLVM::LLVMFuncOp>(createShareExponentialsPass());
-  pm.addPass(createLegalizeMathPass());
+  pm.addPass(createLegalizeMathPass({options.approximateTanh}));
   pm.addPass(createSCFToControlFlowPass());
   pm.addPass(createConvertToLLVMPass());
   pm.addPass(createReconcileUnrealizedCastsPass());

@@ -12,6 +12,7 @@ namespace tegula {
 struct PipelineOptions {
   std::string target = "sm_90a";       ///< a GPU target's name, or "cpu"
   std::vector<std::string> schedule;   ///< FIELD=VALUE overrides
+  bool approximateTanh = false;        ///< on a GPU: tanh by its instruction
 };
 
 /// attention -> tile: choose the schedule, write the tile program, recognise and rotate its loop, expand the softmax.

@@ -221,6 +221,8 @@ typedef struct tegula_compile_options {
      a claim is wrong, the next call that waits for the stream reports
      CUDA_ERROR_ASSERT, and standard output says which one. */
   int debug;
+  /* Not 0: `tanh` on a GPU by its instruction, whose relative error is 2^-11. */
+  int approximate_tanh;
 } tegula_compile_options;
 
 /* Compiles a program and loads it. What was compiled before by this process

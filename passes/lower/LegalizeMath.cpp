@@ -99,13 +99,19 @@ struct WidenExp2 : OpRewritePattern<math::Exp2Op> {
 
 } // namespace
 
-void populateLegalizeMathPatterns(RewritePatternSet &patterns) {
+void populateLegalizeMathPatterns(RewritePatternSet &patterns,
+                                  bool approximateTanh) {
+  if (approximateTanh)
+    patterns.add<ExpandPattern<math::TanhOp, expandTanhApproximately>>(
+        patterns.getContext());
+  else
+    patterns.add<ExpandPattern<math::TanhOp, expandTanh>>(
+        patterns.getContext());
   patterns.add<ExpandPattern<math::ExpOp, expandExp>,
                ExpandPattern<math::LogOp, expandLog>,
                ExpandPattern<math::Log2Op, expandLog2>,
                ExpandPattern<math::Log10Op, expandLog10>,
                ExpandPattern<math::Log1pOp, expandLog1p>,
-               ExpandPattern<math::TanhOp, expandTanh>,
                ExpandPattern<math::RsqrtOp, expandRsqrt>,
                ExpandPattern<math::PowFOp, expandPow>,
                DivideTiles, WidenExp2>(
@@ -127,9 +133,11 @@ bool isLegalMath(Operation *op) {
 
 namespace {
 struct LegalizeMathPass : impl::LegalizeMathPassBase<LegalizeMathPass> {
+  using LegalizeMathPassBase::LegalizeMathPassBase;
+
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    populateLegalizeMathPatterns(patterns);
+    populateLegalizeMathPatterns(patterns, approximateTanh);
     FrozenRewritePatternSet frozen(std::move(patterns));
     getOperation()->walk([&](Operation *op) {
       legalised += isDivision(op) || (isMath(op) && !isLegalMath(op));

@@ -32,8 +32,10 @@ namespace tegula {
 #include "passes/lower/LegalizeMath.h.inc"
 
 /// Rewrites of math functions on f32, f16, bf16 scalars and vectors to
-/// operations that NVPTX selects, and of floored and ceiled division.
-void populateLegalizeMathPatterns(mlir::RewritePatternSet &patterns);
+/// operations that NVPTX selects, and of floored and ceiled division. With
+/// `approximateTanh`, tanh is its instruction.
+void populateLegalizeMathPatterns(mlir::RewritePatternSet &patterns,
+                                  bool approximateTanh = false);
 
 /// Whether NVPTX selects `op`, of the math dialect, on its types.
 bool isLegalMath(mlir::Operation *op);

@@ -18,6 +18,7 @@ def LegalizeMathPass : Pass<"tegula-legalize-math"> {
     Example: `math.exp %x : f32` becomes `arith.maximumf`, `minimumf` (bounds), `arith.mulf` (t = x log2 e), two `math.fma` (x - t ln 2), `math.exp2`, and a `math.fma` (the power
     times 1 + x - t ln 2).
   }];
+  let options = [Option<"approximateTanh", "approximate-tanh", "bool", "false", "`tanh` of f32 is the instruction, which is exact to 11 bits">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
   let statistics = [Statistic<"legalised", "ops-legalised", "operations rewritten">];
 }

@@ -130,6 +130,20 @@ public:
   Value divideFull(Value a, Value b) {
     return instruction("llvm.nvvm.div.full.ftz", a, b);
   }
+  /// It has no intrinsic.
+  Value tanhApprox(Value a) {
+    return elementwise(
+        [&](ValueRange elements) -> Value {
+          return LLVM::InlineAsmOp::create(
+                     builder, loc, builder.getF32Type(), elements,
+                     "tanh.approx.f32 $0, $1;", "=f,f",
+                     /*has_side_effects=*/false, /*is_align_stack=*/false,
+                     LLVM::tailcallkind::TailCallKind::None,
+                     LLVM::AsmDialectAttr(), ArrayAttr())
+              .getResult(0);
+        },
+        a);
+  }
 
 private:
   Value splat(Type splatType, TypedAttr value) {
@@ -142,12 +156,19 @@ private:
   /// An instruction of one element; on vectors element by element.
   template <typename... Values>
   Value instruction(StringRef name, Values... operands) {
-    auto one = [&](ValueRange elements) -> Value {
-      return LLVM::CallIntrinsicOp::create(builder, loc, builder.getF32Type(),
-                                           builder.getStringAttr(name),
-                                           elements)
-          .getResult(0);
-    };
+    return elementwise(
+        [&](ValueRange elements) -> Value {
+          return LLVM::CallIntrinsicOp::create(
+                     builder, loc, builder.getF32Type(),
+                     builder.getStringAttr(name), elements)
+              .getResult(0);
+        },
+        operands...);
+  }
+
+  template <typename... Values>
+  Value elementwise(llvm::function_ref<Value(ValueRange)> one,
+                    Values... operands) {
     auto vector = dyn_cast<VectorType>(type);
     if (!vector)
       return one({operands...});
@@ -265,6 +286,10 @@ Value expandTanh(OpBuilder &builder, Location loc, Value x) {
   Value small = w.fma(w.mul(w.polynomial(square, p), square), x, x);
   return w.copySign(
       w.select(w.compare(FloatCompare::OLT, size, 0.55f), small, large), x);
+}
+
+Value expandTanhApproximately(OpBuilder &builder, Location loc, Value x) {
+  return Writer(builder, loc, x.getType()).tanhApprox(x);
 }
 
 Value expandDivision(OpBuilder &builder, Location loc, Value x, Value y) {

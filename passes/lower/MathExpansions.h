@@ -36,6 +36,9 @@ mlir::Value expandLog1p(mlir::OpBuilder &builder, mlir::Location loc,
 /// Hyperbolic tangent, 2 and 2.5 ulp; +-1 for large |x|.
 mlir::Value expandTanh(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Value x);
+/// The same by the instruction: a relative error of 2^-11 (PTX ISA, tanh).
+mlir::Value expandTanhApproximately(mlir::OpBuilder &builder,
+                                    mlir::Location loc, mlir::Value x);
 /// x / y, within the 2 ulp that the PTX ISA gives div.full.
 mlir::Value expandDivision(mlir::OpBuilder &builder, mlir::Location loc,
                            mlir::Value x, mlir::Value y);

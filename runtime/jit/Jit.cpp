@@ -106,6 +106,7 @@ static std::string keyOf(const JitRequest &request) {
   }
   for (const std::string &field : request.schedule)
     add(field);
+  add(request.approximateTanh ? "approximate tanh" : "");
   add(lang::importedText(request.source, request.fileName));
   // Which assembler makes the image.
   add(findPtxas());
@@ -126,6 +127,7 @@ static CompileRequest compilerRequest(const JitRequest &request) {
   for (const auto &[name, value] : request.defines)
     out.defines.push_back({name, value});
   out.schedule = request.schedule;
+  out.approximateTanh = request.approximateTanh;
   return out;
 }
 

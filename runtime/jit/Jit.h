@@ -44,6 +44,8 @@ struct JitRequest {
   /// run then ends in `assertionFailed`; a launch on a GPU, when the stream is
   /// waited for, in CUDA_ERROR_ASSERT, with the claim on standard output.
   bool debug = false;
+  /// On a GPU: `tanh` by its instruction, whose relative error is 2^-11.
+  bool approximateTanh = false;
 };
 
 /// A compiled and loaded item.

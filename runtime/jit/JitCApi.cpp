@@ -38,6 +38,7 @@ static Result<JitRequest> readOptions(const tegula_compile_options &options) {
     request.arch = options.arch;
   request.device = options.device;
   request.debug = options.debug;
+  request.approximateTanh = options.approximate_tanh;
   return request;
 }
 

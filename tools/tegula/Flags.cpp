@@ -71,6 +71,10 @@ CommonFlags::CommonFlags(cl::SubCommand &command)
             cl::desc("Check at each launch what the source claims: `sorted`, "
                      "`in`, indices inside of tables"),
             cl::sub(command), cl::cat(optionCategory)),
+      approximateTanh("approximate-tanh",
+                      cl::desc("On a GPU, tanh by its instruction: a relative "
+                               "error of 2^-11"),
+                      cl::sub(command), cl::cat(optionCategory)),
       time("time", cl::desc("Print the time of each stage to stderr"),
            cl::sub(command), cl::cat(optionCategory)),
       remarks("remarks",
@@ -81,6 +85,7 @@ llvm::Error CommonFlags::read(CommonOptions &options) const {
   if (file.empty())
     return usageError("expected a file: FILE.tg, or '-' for standard input");
   options.debug = debug;
+  options.approximateTanh = approximateTanh;
   options.file = file;
   options.item = item;
   if (arch.getNumOccurrences())

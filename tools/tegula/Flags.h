@@ -34,7 +34,7 @@ struct CommonFlags {
   llvm::cl::list<std::string> defines;
   llvm::cl::opt<std::string> arch;
   llvm::cl::list<std::string> schedule;
-  llvm::cl::opt<bool> debug, time, remarks;
+  llvm::cl::opt<bool> debug, approximateTanh, time, remarks;
 };
 
 } // namespace tegula::tool

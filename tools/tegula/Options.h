@@ -27,6 +27,7 @@ struct CommonOptions {
   bool time = false;
   bool remarks = false;
   bool debug = false;
+  bool approximateTanh = false;
 };
 
 struct CompileOptions : CommonOptions {

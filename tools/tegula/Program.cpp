@@ -81,6 +81,7 @@ CompileRequest tegula::tool::requestOf(const CommonOptions &options,
     request.defines.push_back({name, value});
   request.schedule = options.schedule;
   request.remarks = options.remarks;
+  request.approximateTanh = options.approximateTanh;
   if (options.arch)
     request.target = *options.arch;
   return request;

@@ -1,4 +1,5 @@
 // RUN: tegula-opt --tegula-legalize-math %s | FileCheck %s
+// RUN: tegula-opt --tegula-legalize-math=approximate-tanh %s | FileCheck %s --check-prefix=NEAR
 
 // 2^(x log2(e)), and by how much the rounded exponent is off. NaN passes the bounds.
 // CHECK-LABEL: func @exp
@@ -32,9 +33,21 @@ func.func @log_vector(%x: vector<2xf32>) -> vector<2xf32> {
 // CHECK: math.exp2
 // CHECK: llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
 // CHECK: math.copysign
+// NEAR-LABEL: func @tanh
+// NEAR-NEXT: %[[Y:.*]] = llvm.inline_asm "tanh.approx.f32 $0, $1;", "=f,f" %{{.*}} : (f32) -> f32
+// NEAR-NEXT: return %[[Y]]
 func.func @tanh(%x: f32) -> f32 {
   %0 = math.tanh %x : f32
   return %0 : f32
+}
+
+// NEAR-LABEL: func @tanh_vector
+// NEAR: vector.to_elements
+// NEAR-COUNT-2: "tanh.approx.f32 $0, $1;"
+// NEAR: arith.truncf
+func.func @tanh_vector(%x: vector<2xbf16>) -> vector<2xbf16> {
+  %0 = math.tanh %x : vector<2xbf16>
+  return %0 : vector<2xbf16>
 }
 
 // 16-bit types go through f32.

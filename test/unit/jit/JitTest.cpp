@@ -104,7 +104,8 @@ TEST_F(JitTest, EachKeyIsCompiledOnce) {
        {JitRequest{.source = std::string(causalText) + " "},
         JitRequest{.source = causalText, .item = "causal"},
         JitRequest{.source = causalText, .defines = {{"T", "f16"}}},
-        JitRequest{.source = causalText, .schedule = {"form=direct"}}}) {
+        JitRequest{.source = causalText, .schedule = {"form=direct"}},
+        JitRequest{.source = causalText, .approximateTanh = true}}) {
     int64_t before = jit.statistics().compiles;
     auto kernel = jit.compile(other);
     EXPECT_TRUE(kernel.ok()) << kernel.status().message();
