@@ -12,6 +12,7 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tegula;
@@ -39,26 +40,34 @@ struct ScalarPrinter::Sum {
   llvm::StringSet<> texts;
 
   void add(const std::string &term, int64_t factor) {
-    factors[texts.insert(term).first->getKey()] += factor;
+    int64_t &sum = factors[texts.insert(term).first->getKey()];
+    (void)llvm::AddOverflow(sum, factor, sum); // wraps, as the code does
   }
 };
 
-/// Adds `factor * value` to the sum.
+/// Adds `factor * value` to the sum. Numbers wrap, as the code's do.
 void ScalarPrinter::collect(Value value, int64_t factor, Sum &sum) const {
   Operation *op = names.count(value) ? nullptr : value.getDefiningOp();
   APInt number;
+  auto times = [&](int64_t constant) {
+    int64_t product;
+    (void)llvm::MulOverflow(factor, constant, product);
+    return product;
+  };
   if (matchPattern(value, m_ConstantInt(&number))) {
-    sum.constant += factor * number.getSExtValue();
+    (void)llvm::AddOverflow(sum.constant, times(number.getSExtValue()),
+                            sum.constant);
   } else if (isa_and_nonnull<arith::ExtSIOp, arith::TruncIOp>(op)) {
     collect(op->getOperand(0), factor, sum);
   } else if (op && matchDivision(op)) {
     sum.add(print(value).within(Product), factor);
   } else if (isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op)) {
     collect(op->getOperand(0), factor, sum);
-    collect(op->getOperand(1), isa<arith::AddIOp>(op) ? factor : -factor, sum);
+    collect(op->getOperand(1), isa<arith::AddIOp>(op) ? factor : times(-1),
+            sum);
   } else if (isa_and_nonnull<arith::MulIOp>(op) &&
              matchPattern(op->getOperand(1), m_ConstantInt(&number))) {
-    collect(op->getOperand(0), factor * number.getSExtValue(), sum);
+    collect(op->getOperand(0), times(number.getSExtValue()), sum);
   } else {
     sum.add(print(value).within(Product), factor);
   }
@@ -78,7 +87,7 @@ ScalarPrinter::Text ScalarPrinter::print(const Sum &sum) {
     for (auto [term, factor] : sum.factors) {
       if (factor == 0 || (factor < 0) != negative)
         continue;
-      int64_t size = std::abs(factor);
+      uint64_t size = llvm::AbsoluteValue(factor);
       if (size != 1)
         level = std::max<unsigned>(level, Product);
       add(negative,
@@ -88,7 +97,7 @@ ScalarPrinter::Text ScalarPrinter::print(const Sum &sum) {
   addTerms(false); // first, so that no sum begins with a sign
   addTerms(true);
   if (sum.constant != 0 || terms == 0)
-    add(sum.constant < 0, std::to_string(std::abs(sum.constant)));
+    add(sum.constant < 0, std::to_string(llvm::AbsoluteValue(sum.constant)));
   return {text, level};
 }
 
