@@ -21,6 +21,7 @@
 #include "llvm/Support/Parallel.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -256,8 +257,8 @@ std::string Runner::runTwice(const Case &c, Executable &executable,
   std::vector<std::byte> first = outputBytes(problem);
   for (auto [number, tensor] : llvm::enumerate(problem.item->tensors))
     if (tensor.role == lang::Role::Output)
-      std::memset(problem.tensors[number].data(), 0,
-                  problem.tensors[number].sizeInBytes());
+      std::fill_n(problem.tensors[number].data(),
+                  problem.tensors[number].sizeInBytes(), std::byte{0});
   execution = executable.run(problem, 1);
   if (!execution)
     return llvm::toString(execution.takeError());

@@ -51,8 +51,13 @@ public:
   int64_t size() const { return count; }
   int64_t sizeInBytes() const { return count * elementSize(elementType); }
 
-  std::byte *data() { return storage.data() + dataOffset(); }
-  const std::byte *data() const { return storage.data() + dataOffset(); }
+  /// The first element; null of a tensor that was not created.
+  std::byte *data() {
+    return storage.empty() ? nullptr : storage.data() + dataOffset();
+  }
+  const std::byte *data() const {
+    return storage.empty() ? nullptr : storage.data() + dataOffset();
+  }
   /// The storage with its guard zones on both sides, and the first element's
   /// place in it, in bytes.
   llvm::MutableArrayRef<std::byte> wholeStorage() { return storage; }
