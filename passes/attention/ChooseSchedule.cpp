@@ -152,6 +152,7 @@ bool fits(const Fields &f, MLIRContext *context, const AttentionShape &shape, co
   return sharedBytes(schedule, shape) <= target.sharedPerBlock && consumerRegisters(schedule, shape) <= f.consumerRegisters;
 }
 
+/// A fixed reference, where one may be taken, from where an ascending walk begins.
 SoftmaxForm softmaxOf(const Overrides &fixed, const AttentionShape &shape) {
   bool isFixed = shape.fixesReference && fixed.walk != Walk::Descending;
   return fixed.softmax.value_or(isFixed ? SoftmaxForm::Fixed : SoftmaxForm::Threshold);

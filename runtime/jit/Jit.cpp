@@ -230,18 +230,20 @@ Result<std::shared_ptr<const JitKernel>> Jit::compile(const JitRequest &asked) {
     if (request.arch.empty())
       request.arch = targetOf(**device);
 
+    auto load = [device = request.device](const Code &code) {
+      return Kernel::load(code.manifest, code.image, device);
+    };
     auto make = [&]() -> Result<std::shared_ptr<JitKernel>> {
       Result<std::shared_ptr<Code>> code = impl->code(request);
       if (!code.ok())
         return code.status();
-      auto kernel =
-          Kernel::load((*code)->manifest, (*code)->image, request.device);
+      auto kernel = load(**code);
       if (!kernel.ok())
         return kernel.status();
       KernelProvider provider;
       if ((*code)->fallback)
         provider =
-            [impl = impl, request, key = keyOf(request),
+            [impl = impl, load, request, key = keyOf(request),
              schedule =
                  *(*code)->fallback]() -> Result<std::shared_ptr<Kernel>> {
           // The two kernels of a set mean the same.
@@ -255,15 +257,14 @@ Result<std::shared_ptr<const JitKernel>> Jit::compile(const JitRequest &asked) {
           Result<std::shared_ptr<Code>> code = impl->code(direct);
           if (!code.ok())
             return code.status();
-          return Kernel::load((*code)->manifest, (*code)->image, direct.device);
+          return load(**code);
         };
       std::shared_ptr<Kernel> before;
       if (request.debug) {
         Result<std::shared_ptr<Code>> claims = impl->code(request, true);
         if (!claims.ok())
           return claims.status();
-        auto loaded =
-            Kernel::load((*claims)->manifest, (*claims)->image, request.device);
+        auto loaded = load(**claims);
         if (!loaded.ok())
           return loaded.status();
         before = std::move(*loaded);
