@@ -117,7 +117,8 @@ void KernelPrinter::printSchedule() {
        << ", tiles = " << stringifyTileOrder(schedule.getTiles())
        << ", overlap = " << (schedule.getOverlap() ? "true" : "false")
        << ", walk = " << stringifyWalk(schedule.getWalk())
-       << ", polynomial = " << schedule.getPolynomial();
+       << ", polynomial = " << schedule.getPolynomial()
+       << ", half_blocks = " << (schedule.getHalfBlocks() ? "true" : "false");
   os << ", softmax = " << stringifySoftmaxForm(schedule.getSoftmax()) << " }\n";
 }
 

@@ -78,6 +78,7 @@ DictionaryAttr tegula::tile::describeSchedule(ScheduleAttr schedule) {
     fields.append("overlap", b.getBoolAttr(schedule.getOverlap()));
     fields.append("walk", b.getStringAttr(stringifyWalk(schedule.getWalk())));
     add("polynomial", schedule.getPolynomial());
+    fields.append("half_blocks", b.getBoolAttr(schedule.getHalfBlocks()));
   }
   return fields.getDictionary(b.getContext());
 }

@@ -84,10 +84,12 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
     | `tiles` | `stride`: CTA c takes tiles c, c + grid, ...; `counter`: the next one of a counter that CTAs share; `longest_first`: the same, from the last row block to the first, heads that fit in L2 together |
     | `overlap` | a block's scores are made ahead of the output product of the block before it (default true) |
     | `walk` | blocks of keys are taken `ascending` (the default) or `descending`, as where the largest scores come last |
+    | `half_blocks` | the output product of a tile's last block leaves out the second half of its keys where no row of the warpgroup sees one (default false) |
     | `polynomial` | how many of 16 exponentials of a block are polynomials on the multiply-add units, 0 (the default) to 8; their relative error is 3e-6 |
 
     Legal (checked by the attribute's verifier, which knows no target): for `sequential`, any blocks from 1 to 1024; else `block_m = 64 * consumers`; `block_n` a multiple of 16 from 16
-    to 256; 1 to 4 consumers; `stages` from 1 to 8; `q_stages` from 1 to 4, for `direct` 0 or 1; register counts multiples of 8 up to 256; `overlap = false`, `walk = descending` and `polynomial` for `pipelined` alone;
+    to 256; 1 to 4 consumers; `stages` from 1 to 8; `q_stages` from 1 to 4, for `direct` 0 or 1; register counts multiples of 8 up to 256; `overlap = false`, `walk = descending`, `half_blocks` and `polynomial` for `pipelined` alone;
+    `half_blocks` for blocks of a multiple of 32 keys;
     `fixed` takes its reference where an ascending walk begins, and only it checks what polynomials do to rows without a key. What a target can hold is checked by the pass.
 
     Example: `#tile.schedule<form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = threshold>`
@@ -95,7 +97,7 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
   let parameters = (ins
     EnumParameter<Tile_Form>:$form, "int64_t":$block_m, "int64_t":$block_n, "int64_t":$consumers, "int64_t":$stages,
     "int64_t":$q_stages, "int64_t":$producer_registers, "int64_t":$consumer_registers, "bool":$ping_pong, EnumParameter<Tile_SoftmaxForm>:$softmax, Tile_TileOrderParameter:$tiles,
-    DefaultValuedParameter<"bool", "true">:$overlap, Tile_WalkParameter:$walk, DefaultValuedParameter<"int64_t", "0">:$polynomial);
+    DefaultValuedParameter<"bool", "true">:$overlap, Tile_WalkParameter:$walk, DefaultValuedParameter<"int64_t", "0">:$polynomial, DefaultValuedParameter<"bool", "false">:$half_blocks);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

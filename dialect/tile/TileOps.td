@@ -478,23 +478,27 @@ def Tile_RandomOp : Tile_Op<"random", [Pure, Elementwise, AllTypesMatch<["seed",
 
 //===-- Math on tiles -----------------------------------------------------------------------------===//
 
-def Tile_DotOp : Tile_Op<"dot", [Pure]> {
+def Tile_DotOp : Tile_Op<"dot", [Pure, AttrSizedOperandSegments]> {
   let summary = "a matrix product of two tiles, with an optional accumulator";
   let description = [{
     `r = acc + lhs * rhs`, or `acc + lhs * transpose(rhs)` with `transpose_b`; products and sums in the result's type. Integers wrap.
     Constraints: 1. rank 2, shapes agree. 2. `lhs` and `rhs` have one element type. 3. the result is f32, f64 for f64 operands, i32 for i8 and i32
     ones, and `acc` has its type.
+    Where `half` holds, the second half of `lhs`'s columns is 0, and may be left out.
 
     ```mlir
     %S = tile.dot %Q, %K transpose_b : tensor<128x64xbf16>, tensor<32x64xbf16> -> tensor<128x32xf32>
     ```
     Lowers to `warp.mma`.
   }];
-  let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Optional<Tile_Tile>:$acc, UnitAttr:$transpose_b);
+  let arguments = (ins Tile_Tile:$lhs, Tile_Tile:$rhs, Optional<Tile_Tile>:$acc, Optional<I1>:$half, UnitAttr:$transpose_b);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $lhs `,` $rhs (`transpose_b` $transpose_b^)? (`acc` `(` $acc^ `:` type($acc) `)`)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
+    $lhs `,` $rhs (`transpose_b` $transpose_b^)? (`acc` `(` $acc^ `:` type($acc) `)`)? (`half` `(` $half^ `)`)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$type, "::mlir::Value":$lhs, "::mlir::Value":$rhs, "::mlir::Value":$acc, "bool":$transpose_b), [{
+    build($_builder, $_state, type, lhs, rhs, acc, ::mlir::Value(), transpose_b);
+  }]>];
   let hasVerifier = 1;
 }
 

@@ -157,6 +157,8 @@ LogicalResult MmaOp::verify() {
     return emitOpError("constraint 3: expected a result of f32, but got ") << result.getElementType();
   if (getSeen() && (getTransposeB() || !isa<GlobalType>(getRhs().getType())))
     return emitOpError("constraint 5: expected a right operand in global memory, not transposed, with `seen`, but got ") << getRhs().getType();
+  if (getHalf() && (getTransposeB() || !isa<SlotType>(getRhs().getType())))
+    return emitOpError("constraint 6: expected a right operand in a slot, not transposed, with `half`, but got ") << getRhs().getType();
   return success();
 }
 

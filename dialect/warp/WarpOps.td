@@ -270,14 +270,15 @@ def Warp_MmaOp : Warp_Op<"mma", [AttrSizedOperandSegments]> {
     `acc + lhs * rhs`, or `acc + lhs * transpose(rhs)`; no `acc` is zero. `lhs` is a fragment (register operand), or in memory as `rhs` is: in a slot (`wgmma`) or in a `!warp.global`
     (`mma.sync`). Constraints: 1. shapes agree, 64 rows. 2. operands in memory are both slots or both `!warp.global`. 3. the result is f32. 4. `lhs` and `rhs` have one element type.
     With `seen`, rows of `rhs` may count as zero for which no flag of their column holds in this warp's rows. 5. `rhs` is a `!warp.global` then, and not transposed.
+    Where `half` holds, the second half of `lhs`'s columns is 0, and its instructions are left out. 6. `rhs` is in a slot then, and not transposed.
 
     ```mlir
     %S = warp.mma %Q, %K transpose_b : !warp.slot<64x64xbf16>, !warp.slot<128x64xbf16> -> !warp.pending<tensor<64x128xf32, #warp.fragment>>
     ```
   }];
-  let arguments = (ins AnyTypeOf<[Warp_Fragment, Warp_SlotType, Warp_GlobalType]>:$lhs, AnyTypeOf<[Warp_SlotType, Warp_GlobalType]>:$rhs, Optional<Warp_Fragment>:$acc, Optional<Warp_Fragment>:$seen, UnitAttr:$transpose_b);
+  let arguments = (ins AnyTypeOf<[Warp_Fragment, Warp_SlotType, Warp_GlobalType]>:$lhs, AnyTypeOf<[Warp_SlotType, Warp_GlobalType]>:$rhs, Optional<Warp_Fragment>:$acc, Optional<Warp_Fragment>:$seen, Optional<I1>:$half, UnitAttr:$transpose_b);
   let results = (outs Warp_PendingType:$result);
-  let assemblyFormat = "$lhs `,` $rhs (`transpose_b` $transpose_b^)? (`acc` `(` $acc^ `:` type($acc) `)`)? (`seen` `(` $seen^ `:` type($seen) `)`)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
+  let assemblyFormat = "$lhs `,` $rhs (`transpose_b` $transpose_b^)? (`acc` `(` $acc^ `:` type($acc) `)`)? (`seen` `(` $seen^ `:` type($seen) `)`)? (`half` `(` $half^ `)`)? attr-dict `:` type($lhs) `,` type($rhs) `->` type($result)";
   let hasVerifier = 1;
 }
 

@@ -36,15 +36,16 @@ struct Fields {
   bool overlap = true;
   Walk walk = Walk::Ascending;
   int64_t polynomial = 0;
+  bool halfBlocks = false;
 
   /// Only for fields that `check` has let pass.
   ScheduleAttr get(MLIRContext *context) const {
-    return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax, tiles, overlap, walk, polynomial);
+    return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax, tiles, overlap, walk, polynomial, halfBlocks);
   }
 
   LogicalResult check(function_ref<InFlightDiagnostic()> emitError) const {
     return ScheduleAttr::verify(emitError, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax,
-                                tiles, overlap, walk, polynomial);
+                                tiles, overlap, walk, polynomial, halfBlocks);
   }
 
   bool isValid(MLIRContext *context) const {
@@ -57,7 +58,7 @@ struct Fields {
 struct Overrides {
   std::optional<Form> form;
   std::optional<int64_t> blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, polynomial;
-  std::optional<bool> pingPong, overlap;
+  std::optional<bool> pingPong, overlap, halfBlocks;
   std::optional<SoftmaxForm> softmax;
   std::optional<TileOrder> tiles;
   std::optional<Walk> walk;
@@ -85,6 +86,7 @@ struct Overrides {
                                            {"overlap", overlap.has_value()},
                                            {"walk", walk.has_value()},
                                            {"polynomial", polynomial.has_value()},
+                                           {"half_blocks", halfBlocks.has_value()},
                                            {"softmax", form == Form::Sequential && softmax}};
     for (auto [field, isSet] : unread)
       if (isSet)
@@ -111,8 +113,8 @@ private:
       walk = symbolizeWalk(value);
       return walk ? success() : emitError(field) << "expected `walk` of the schedule to be ascending or descending, but got `" << value << "`";
     }
-    if (field == "ping_pong" || field == "overlap") {
-      std::optional<bool> &flag = field == "overlap" ? overlap : pingPong;
+    if (field == "ping_pong" || field == "overlap" || field == "half_blocks") {
+      std::optional<bool> &flag = field == "overlap" ? overlap : field == "half_blocks" ? halfBlocks : pingPong;
       flag = llvm::StringSwitch<std::optional<bool>>(value).Cases({"true", "1"}, true).Cases({"false", "0"}, false).Default(std::nullopt);
       return flag ? success() : emitError(field) << "expected `" << field << "` of the schedule to be true or false, but got `" << value << "`";
     }
@@ -122,7 +124,7 @@ private:
                      .Case("consumer_registers", &consumerRegisters).Case("polynomial", &polynomial).Default(nullptr);
     if (!slot)
       return emitError(field) << "unknown field `" << field << "` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, "
-                            "producer_registers, consumer_registers, ping_pong, softmax, tiles, overlap, walk, polynomial";
+                            "producer_registers, consumer_registers, ping_pong, softmax, tiles, overlap, walk, polynomial, half_blocks";
     int32_t number; // every field is far below, so that products of fields stay inside i64
     if (value.getAsInteger(10, number))
       return emitError(field) << "expected `" << field << "` of the schedule to be an integer of 32 bits, but got `" << value << "`";
@@ -164,6 +166,8 @@ Fields pipelined(const Overrides &fixed, MLIRContext *context, const AttentionSh
   f.form = Form::Pipelined, f.consumers = consumers, f.blockN = blockN;
   f.blockM = fixed.blockM.value_or(64 * consumers);
   f.overlap = fixed.overlap.value_or(true), f.walk = fixed.walk.value_or(Walk::Ascending), f.polynomial = fixed.polynomial.value_or(0);
+  // Half of a block is something to spare where it has as many keys as a warpgroup has rows.
+  f.halfBlocks = fixed.halfBlocks.value_or(shape.growsWithRows && blockN % 32 == 0 && blockN >= 128 && f.walk == Walk::Ascending && f.overlap);
   // Where several warpgroups end at different blocks, they do not wait for each other's turns; nor where a tile's keys have a first one too, so that walks are short, but for the exponentials of
   // small heads.
   bool isShort = shape.seesInterval && !shape.seesPrefix && shape.headDim > 64;

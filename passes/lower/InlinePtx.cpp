@@ -102,24 +102,39 @@ static std::string tiedConstraints(ValueRange values) {
 }
 
 SmallVector<Value> ptx::warpgroupProduct(OpBuilder &b, Location loc, const WarpgroupProduct &shape, ValueRange accumulator, ValueRange a,
-                                         bool aInShared, Value bDescriptor) {
+                                         bool aInShared, Value bDescriptor, Value half) {
   int64_t count = accumulator.size(), firstA = 2 * count, atB = firstA + a.size();
   std::string registers = registerList(0, count), constraints = tiedConstraints(accumulator);
   for (size_t i = 0; i < a.size(); ++i)
     constraints += aInShared ? ",l" : ",r";
-  std::string text = "{\n.reg .b64 a, b;\n.reg .pred p;\nwgmma.fence.sync.aligned;\n";
-  for (int64_t k = 0; k < shape.steps; ++k) {
-    text += llvm::formatv("add.s64 b, ${0}, {1};\nsetp.ne.b32 p, {2}, 0;\n", atB, shape.bStep(k), k > 0 || shape.accumulate ? 1 : 0);
-    if (aInShared)
-      text += llvm::formatv("add.s64 a, ${0}, {1};\n", firstA, shape.aStep(k));
-    text += llvm::formatv("wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {2}, {3}, b, p, 1, 1{4}, {5};\n", shape.n, shape.type, registers,
-                          aInShared ? "a" : registerList(firstA + 4 * k, 4), aInShared ? ", 0" : "", shape.transposeB ? 1 : 0);
-  }
-  text += "wgmma.commit_group.sync.aligned;\n}";
+  std::string text = "{\n.reg .b64 a, b;\n.reg .pred p;\n";
+  auto products = [&](int64_t steps) {
+    text += "wgmma.fence.sync.aligned;\n";
+    for (int64_t k = 0; k < steps; ++k) {
+      text += llvm::formatv("add.s64 b, ${0}, {1};\nsetp.ne.b32 p, {2}, 0;\n", atB, shape.bStep(k), k > 0 || shape.accumulate ? 1 : 0);
+      if (aInShared)
+        text += llvm::formatv("add.s64 a, ${0}, {1};\n", firstA, shape.aStep(k));
+      text += llvm::formatv("wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {2}, {3}, b, p, 1, 1{4}, {5};\n", shape.n, shape.type, registers,
+                            aInShared ? "a" : registerList(firstA + 4 * k, 4), aInShared ? ", 0" : "", shape.transposeB ? 1 : 0);
+    }
+    text += "wgmma.commit_group.sync.aligned;\n";
+  };
   SmallVector<Value> operands(accumulator);
   operands.append(a.begin(), a.end());
   operands.push_back(bDescriptor);
-  return emit(b, loc, text, constraints + ",l,~{memory}", operands, accumulator.getTypes());
+  constraints += ",l";
+  if (half) {
+    text += llvm::formatv("@${0} bra.uni HALF;\n", atB + 1);
+    products(shape.steps);
+    text += "bra.uni DONE;\nHALF:\n";
+    products(shape.steps / 2);
+    text += "DONE:\n";
+    operands.push_back(half);
+    constraints += ",b";
+  } else {
+    products(shape.steps);
+  }
+  return emit(b, loc, text + "}", constraints + ",~{memory}", operands, accumulator.getTypes());
 }
 
 SmallVector<Value> ptx::waitProducts(OpBuilder &b, Location loc, int64_t inFlight, ValueRange registers) {

@@ -33,9 +33,10 @@ struct WarpgroupProduct {
   bool transposeB;               ///< B is stored with n fastest
   llvm::function_ref<int64_t(int64_t)> aStep, bStep; ///< descriptor increments of a k-step, in 16-byte units
 };
+/// With `half` (i1), only the first half of the k-steps where it holds; no other product may run then.
 /// `accumulator`: n / 2 f32. `a`: 4 i32 a k-step, or one descriptor where `aInShared`. `b`: a descriptor.
 llvm::SmallVector<mlir::Value> warpgroupProduct(mlir::OpBuilder &b, mlir::Location loc, const WarpgroupProduct &shape,
-                                                mlir::ValueRange accumulator, mlir::ValueRange a, bool aInShared, mlir::Value bDescriptor);
+                                                mlir::ValueRange accumulator, mlir::ValueRange a, bool aInShared, mlir::Value bDescriptor, mlir::Value half);
 /// Waits until at most `inFlight` products run. Takes and returns the registers that the products write or read, so that no read moves above it.
 llvm::SmallVector<mlir::Value> waitProducts(mlir::OpBuilder &b, mlir::Location loc, int64_t inFlight, mlir::ValueRange registers);
 /// `mma.sync.m16n8k16`: 4 f32 accumulators, 4 and 2 operand registers.

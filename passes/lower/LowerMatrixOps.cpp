@@ -70,7 +70,7 @@ struct ConvertSharedMma : OpConversionPattern<warp::MmaOp> {
       left.push_back(descriptor(rewriter, loc, adaptor.getLhs(), 16, swizzleRows));
     else
       left = elementsOf(rewriter, loc, asPairs(rewriter, loc, adaptor.getLhs()));
-    SmallVector<Value> result = ptx::warpgroupProduct(rewriter, loc, shape, acc, left, fromShared, right);
+    SmallVector<Value> result = ptx::warpgroupProduct(rewriter, loc, shape, acc, left, fromShared, right, adaptor.getHalf());
     rewriter.replaceOpWithNewOp<vector::FromElementsOp>(op, type, result);
     return success();
   }

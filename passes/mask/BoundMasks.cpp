@@ -233,6 +233,8 @@ private:
       return box.keyBounds(condition(found), region.getArgument(1));
     };
     KeyBounds keys = boundsFor(span(b, loc, found.mask.getRows(), found.rows()));
+    if (keys.upper && halvesBlocks(found))
+      halve(found, boundsFor(rowsOfOne(b, found)).upper);
     Value lower = found.loop.getLower();
     if (keys.upper) {
       // All warpgroups of a tile start at one block, and each ends where its own rows do, if that can spare one a whole block. A descending walk starts there.
@@ -252,6 +254,26 @@ private:
       ++bounded;
     }
     return keys.isExact;
+  }
+
+  /// Whether half a block may be more than the rows of one warpgroup have work for.
+  bool halvesBlocks(MaskedScores found) {
+    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
+    return schedule && schedule.getHalfBlocks();
+  }
+
+  /// Says of the loop's output product for which blocks half of it is enough: where all keys that a warpgroup's rows see are before the block's middle.
+  void halve(MaskedScores found, Value upper) {
+    for (DotOp dot : found.loop.getBody().front().getOps<DotOp>()) {
+      if (!dot.getAcc() || dot.getTransposeB())
+        continue;
+      OpBuilder b(dot);
+      Location loc = dot.getLoc();
+      Value half = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(found.loop.getStep() / 2));
+      Value middle = arith::AddIOp::create(b, loc, found.loop.getInductionVar(), half);
+      dot.getHalfMutable().assign(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, upper, middle));
+      ++halved;
+    }
   }
 
   /// Tells the blocks that some row of the program can see from those that none can.

@@ -226,7 +226,7 @@ void ConsumerRole::issue(tile::DotOp dot) {
   auto tile = cast<RankedTensorType>(dot.getResult().getType());
   Value acc = dot.getAcc() ? map.lookup(dot.getAcc()) : Value();
   pending[dot.getResult()] = warp::MmaOp::create(b, dot.getLoc(), warp::PendingType::get(b.getContext(), tile), map.lookup(dot.getLhs()),
-                                                 map.lookup(dot.getRhs()), acc, seen.lookup(dot.getRhs()), dot.getTransposeB());
+                                                 map.lookup(dot.getRhs()), acc, seen.lookup(dot.getRhs()), pipelined ? map.lookupOrNull(dot.getHalf()) : Value(), dot.getTransposeB());
   for (Value operand : {dot.getLhs(), dot.getRhs()})
     if (auto it = slots.find(loadedTile(operand)); it != slots.end())
       it->second.readers.push_back(dot.getResult());

@@ -95,7 +95,10 @@ bool AttentionLoop::matchFlow() {
 bool AttentionLoop::sortBody() {
   Block &body = loop.getBody().front();
   beforeSoftmax = slice(body, scores.getResult());
-  llvm::SetVector<Operation *> forValues = slice(body, output.getRhs()), forState = slice(body, output.getLhs());
+  llvm::SetVector<Operation *> forValues = slice(body, output.getRhs());
+  if (output.getHalf())
+    forValues.insert_range(slice(body, output.getHalf()));
+  llvm::SetVector<Operation *> forState = slice(body, output.getLhs());
   for (auto [index, next] : llvm::enumerate(body.getTerminator()->getOperands()))
     if (index != accIndex)
       forState.insert_range(slice(body, next));
@@ -239,7 +242,7 @@ public:
                                        });
     // The last block is the greatest lower + t * step below upper, or the first one.
     unsigned weights = loop.getNumResults();
-    Value values = cloneValues(walk->carried(walk->last(), rotated.getResults().drop_front(weights + 1)));
+    Values values = cloneValues(walk->carried(walk->last(), rotated.getResults().drop_front(weights + 1)));
     Value acc = outputProduct(values, rotated.getResult(weights), rotated.getResult(in.accIndex));
     SmallVector<Value> results(rotated.getResults().take_front(weights));
     results[in.accIndex] = acc;
@@ -247,6 +250,11 @@ public:
   }
 
 private:
+  /// The values of a block, and whether half of them is enough.
+  struct Values {
+    Value tile, half;
+  };
+
   std::unique_ptr<BlockWalk> makeWalk() {
     if (loop.hasClasses())
       return std::make_unique<ListWalk>(b, loop);
@@ -265,7 +273,7 @@ private:
     auto withProduct = [&](IRMapping &map, ArrayRef<Value> of, Value acc) {
       SmallVector<Value> state = nextState(map, acc);
       Value weights = state.pop_back_val();
-      state[in.accIndex] = outputProduct(cloneValues(of), weights, acc);
+      state[in.accIndex] = outputProduct({cloneValues(of).tile, {}}, weights, acc);
       return state;
     };
     SmallVector<Value> inits = withProduct(first, block, initial);
@@ -300,7 +308,8 @@ private:
     for (auto [argument, value] : llvm::zip(loop.getIterArgs(), carried.take_front(weights)))
       map.map(argument, value);
     cloneScores(map);
-    Value values = cloneValues(walk.carried(arith::SubIOp::create(b, loc, n, step), carried.drop_front(weights + 1)));
+    Values values = cloneValues(walk.carried(arith::SubIOp::create(b, loc, n, step), carried.drop_front(weights + 1)));
+    values.half = {}; // another block follows
     Value acc = outputProduct(values, carried[weights], carried[in.accIndex]);
     cloneSoftmax(map, /*isFirst=*/false);
     SmallVector<Value> next = nextState(map, rescaled(map, acc));
@@ -344,17 +353,16 @@ private:
     });
   }
 
-  /// The values of a block.
-  Value cloneValues(ArrayRef<Value> block) {
+  Values cloneValues(ArrayRef<Value> block) {
     IRMapping map;
     mapBlock(map, block);
     for (Operation *op : in.values)
       b.clone(*op, map);
-    return map.lookup(in.output.getRhs());
+    return {map.lookup(in.output.getRhs()), in.output.getHalf() ? map.lookupOrDefault(in.output.getHalf()) : Value()};
   }
 
-  Value outputProduct(Value values, Value weights, Value acc) {
-    return DotOp::create(b, loc, in.output.getType(), weights, values, acc, in.output.getTransposeB());
+  Value outputProduct(Values values, Value weights, Value acc) {
+    return DotOp::create(b, loc, in.output.getType(), weights, values.tile, acc, values.half, in.output.getTransposeB());
   }
 
   AttentionLoop &in;

@@ -72,12 +72,12 @@ module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16,
 
 // -----
 
-// expected-error@+1 {{expected overlap = true, walk = ascending and polynomial = 0 under form = direct}}
+// expected-error@+1 {{expected overlap = true, walk = ascending, polynomial = 0 and half_blocks = false under form = direct}}
 module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, overlap = false>} {}
 
 // -----
 
-// expected-error@+1 {{expected overlap = true, walk = ascending and polynomial = 0 under form = direct}}
+// expected-error@+1 {{expected overlap = true, walk = ascending, polynomial = 0 and half_blocks = false under form = direct}}
 module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, walk = descending>} {}
 
 // -----
@@ -94,3 +94,13 @@ module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 
 
 // expected-error@+1 {{expected polynomial from 0 to 8 in steps of 1, but got -1}}
 module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = fixed, polynomial = -1>} {}
+
+// -----
+
+// expected-error@+1 {{expected block_n to be a multiple of 32 under half_blocks = true, but got 48}}
+module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 48, consumers = 1, stages = 1, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online, half_blocks = true>} {}
+
+// -----
+
+// expected-error@+1 {{expected overlap = true, walk = ascending, polynomial = 0 and half_blocks = false under form = direct}}
+module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, half_blocks = true>} {}

@@ -156,3 +156,12 @@ warp.kernel @seen(%q: !warp.slot<64x64xf16>, %k: !warp.slot<128x64xf16>, %seen: 
   %p = warp.mma %q, %k transpose_b seen(%seen : tensor<64x128xi1, #warp.fragment>) : !warp.slot<64x64xf16>, !warp.slot<128x64xf16> -> !pending
   warp.return
 }
+
+// -----
+
+!pending = !warp.pending<tensor<64x128xf32, #warp.fragment>>
+warp.kernel @half(%q: !warp.slot<64x64xf16>, %k: !warp.slot<128x64xf16>, %half: i1) {
+  // expected-error @below {{constraint 6: expected a right operand in a slot, not transposed, with `half`, but got '!warp.slot<128x64xf16>'}}
+  %p = warp.mma %q, %k transpose_b half(%half) : !warp.slot<64x64xf16>, !warp.slot<128x64xf16> -> !pending
+  warp.return
+}

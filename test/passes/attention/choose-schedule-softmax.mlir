@@ -30,7 +30,7 @@ tile.kernel @prefix(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %o: 
 // A row may see its first key late: two warpgroups have room for its reference to be looked for. Later rows are looked at first where one condition lets them see more.
 // CHECK-LABEL: tile.kernel @window
 // Keys between two limits make short walks: no turns at this head dim.
-// CHECK: consumers = 2, {{.*}} ping_pong = false, softmax = fixed, tiles = longest_first
+// CHECK: consumers = 2, {{.*}} ping_pong = false, softmax = fixed, tiles = longest_first, half_blocks = true>
 tile.kernel @window(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %o: memref<?x?x?x128xbf16>, %n: i64) {
   tile.attention ins(%q, %q, %v : memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>, memref<?x?x?x128xbf16>) dims(%n, %n, %n, %n, %n) reduction(softmax)
     scale { ^bb0(%b: i64, %h: i64, %g: i64, %i: i64): %c = arith.constant 1.0 : f32 tile.yield %c : f32 }

@@ -146,3 +146,29 @@ warp.kernel @shared(%o: memref<?x16xf32, strided<[?, ?]>> {tile.name = "o", tile
   }
   warp.return
 }
+
+// The second half of the steps is left out under a flag; each way has its own fence and commit, as no product may be open where they meet.
+// CHECK-LABEL: llvm.func @half
+warp.kernel @half(%o: memref<?x16xf16, strided<[?, ?]>> {tile.name = "o", tile.dims = ["N", 16], tile.role = "out"}, %N: i64 {tile.dim = "N"}) attributes {schedule = #pipelined} {
+  %vr = warp.ring "v" copies 1 consumers 1 : !warp.ring<32x16xf16, stages 1>
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 0 {
+      %zero = arith.constant 0 : i64
+      %half = arith.cmpi sle, %N, %zero : i64
+      %w = arith.constant dense<1.0> : tensor<64x32xf32, #warp.fragment>
+      %p = warp.pack %w : tensor<64x32xf32, #warp.fragment> -> tensor<64x32xf16, #warp.fragment>
+      %v = warp.wait %vr[%zero] copy %zero : !warp.ring<32x16xf16, stages 1>
+      // CHECK: @$25 bra.uni HALF;\0Awgmma.fence.sync.aligned;\0Aadd.s64 b, $24, 0;
+      // CHECK-SAME: {$16, $17, $18, $19}, b
+      // CHECK-SAME: {$20, $21, $22, $23}, b
+      // CHECK-SAME: wgmma.commit_group.sync.aligned;\0Abra.uni DONE;\0AHALF:\0Awgmma.fence.sync.aligned;
+      // CHECK-SAME: {$16, $17, $18, $19}, b, p, 1, 1, 1;\0Awgmma.commit_group.sync.aligned;\0ADONE:\0A}
+      %r = warp.mma %p, %v half(%half) : tensor<64x32xf16, #warp.fragment>, !warp.slot<32x16xf16> -> !warp.pending<!u>
+      %u = warp.await %r : !warp.pending<!u>
+      %t = arith.truncf %u : !u to tensor<64x16xf16, #warp.fragment>
+      tile.store %t, %o[%zero, %zero] axes [0, 1] : tensor<64x16xf16, #warp.fragment>, memref<?x16xf16, strided<[?, ?]>>
+      warp.release %vr[%zero] copy %zero : !warp.ring<32x16xf16, stages 1>
+    }
+  }
+  warp.return
+}

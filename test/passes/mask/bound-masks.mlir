@@ -106,6 +106,47 @@ tile.kernel @warpgroups(%k: !q, %v: !q, %S: memref<?x?xf32>, %M: i64 {tile.dim =
 
 // -----
 
+// Of the last block that a warpgroup looks at, the output product may leave out the keys from its middle on, where none of its rows sees one.
+#half = #tile.schedule<form = pipelined, block_m = 128, block_n = 32, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online, half_blocks = true>
+!v = memref<?x64xf16, strided<[?, ?]>>
+// CHECK-LABEL: tile.kernel @half
+tile.kernel @half(%v: !v, %S: memref<?x?xf32>, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) attributes {schedule = #half} {
+  %c128 = arith.constant 128 : i64
+  %c0 = arith.constant 0 : i64
+  %tiles = arith.ceildivsi %M, %c128 : i64
+  %t = tile.program_id of (%tiles) : i64
+  %row = arith.muli %t, %c128 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<128xf32>
+  %l0 = arith.constant dense<0.0> : tensor<128xf32>
+  %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<128x32xf32>
+  // CHECK: %{{.*}}, %[[LAST:.*]] = tile.row_span %{{.*}} for 128
+  // CHECK: %[[UPPER:.*]] = arith.addi %[[LAST]], %{{.*}}
+  // CHECK: tile.for_blocks %[[N:[^ ]+]] =
+  // CHECK: %[[MIDDLE:.*]] = arith.addi %[[N]], %c16
+  // CHECK: %[[HALF:.*]] = arith.cmpi sle, %[[UPPER]], %[[MIDDLE]]
+  // CHECK: tile.dot {{.*}} half(%[[HALF]])
+  %r:3 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
+    %s = tile.load %S[%row, %n] axes [0, 1] : memref<?x?xf32> -> tensor<128x32xf32>
+    %keep = tile.mask rows(%row) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %before = arith.cmpi sge, %i, %j : i64
+      tile.yield %before : i1
+    } : tensor<128x32xi1>
+    %x = arith.select %keep, %s, %hidden : tensor<128x32xi1>, tensor<128x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 1.0 : tensor<128x32xf32>, tensor<128xf32>
+    %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
+    %w = arith.truncf %p : tensor<128x32xf32> to tensor<128x32xf16>
+    %vt = tile.load %v[%n, %c0] axes [0, 1] : !v -> tensor<32x64xf16>
+    %u2 = tile.dot %w, %vt acc(%u1 : tensor<128x64xf32>) : tensor<128x32xf16>, tensor<32x64xf16> -> tensor<128x64xf32>
+    tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
+  }
+  tile.store %r#0, %S[%row, %c0] axes [0] : tensor<128xf32>, memref<?x?xf32>
+  tile.return
+}
+
+// -----
+
 // Under a fixed reference, no row of a tile sees its first key behind a block that ends past all lower limits; where a mask is more than limits, behind one that ends with a key which all see.
 !v = memref<?x64xf16, strided<[?, ?]>>
 // CHECK-LABEL: tile.kernel @late

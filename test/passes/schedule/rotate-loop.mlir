@@ -90,6 +90,36 @@ tile.kernel @in_step(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref<?x8
   tile.return
 }
 
+// Half an output product is for the last block: in the loop, the scores of the next one run beside it.
+// CHECK-LABEL: tile.kernel @half
+// CHECK-SAME: %[[LO:[^ ]+]]: i64, %[[HI:[^ ]+]]: i64
+tile.kernel @half(%q: tensor<64x16xf16>, %k: memref<?x16xf16>, %v: memref<?x8xf16>, %o: memref<?x8xf32>, %lo: i64, %hi: i64, %m: tensor<64xf32>, %l: tensor<64xf32>, %u: tensor<64x8xf32>)
+    attributes {schedule = #pipelined} {
+  // CHECK: tile.for_blocks
+  // CHECK-NOT: half(
+  // CHECK: tile.yield
+  // CHECK: %[[LAST:.*]] = arith.addi %[[LO]], %{{.*}}
+  // CHECK: %[[MIDDLE:.*]] = arith.addi %[[LAST]], %{{.*}}
+  // CHECK: %[[HALF:.*]] = arith.cmpi sle, %[[HI]], %[[MIDDLE]]
+  // CHECK: tile.dot {{.*}} half(%[[HALF]])
+  %zero = arith.constant 0 : i64
+  %sixteen = arith.constant 16 : i64
+  %r:3 = tile.for_blocks %j = %lo to %hi step 32 iter_args(%sum = %l, %acc = %u, %max = %m) -> (tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>) {
+    %keys = tile.load %k[%j, %zero] axes [0, 1] : memref<?x16xf16> -> tensor<32x16xf16>
+    %s = tile.dot %q, %keys transpose_b : tensor<64x16xf16>, tensor<32x16xf16> -> tensor<64x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %s, %max, %sum scale 0.25 : tensor<64x32xf32>, tensor<64xf32>
+    %w = arith.truncf %p : tensor<64x32xf32> to tensor<64x32xf16>
+    %old = tile.scale_rows %acc, %a : tensor<64x8xf32>, tensor<64xf32>
+    %values = tile.load %v[%j, %zero] axes [0, 1] : memref<?x8xf16> -> tensor<32x8xf16>
+    %middle = arith.addi %j, %sixteen : i64
+    %half = arith.cmpi sle, %hi, %middle : i64
+    %new = tile.dot %w, %values acc(%old : tensor<64x8xf32>) half(%half) : tensor<64x32xf16>, tensor<32x8xf16> -> tensor<64x8xf32>
+    tile.yield %l1, %new, %m1 : tensor<64xf32>, tensor<64x8xf32>, tensor<64xf32>
+  }
+  tile.store %r#1, %o[%lo, %zero] axes [0, 1] : tensor<64x8xf32>, memref<?x8xf32>
+  tile.return
+}
+
 // A descending walk takes the last block first: where the loop counts up to n, the block is as far from the last one.
 // CHECK-LABEL: tile.kernel @descending
 // CHECK-SAME: %[[LO:[^ ]+]]: i64, %[[HI:[^ ]+]]: i64
