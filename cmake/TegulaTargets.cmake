@@ -1,11 +1,12 @@
 # One place for include paths, warnings and the shared precompiled header.
 #
 #   tegula_add_library(NAME SOURCES a.cpp ... [PLAIN] [LINK lib ...] [DEPENDS target ...])
-#   tegula_add_tool(NAME SOURCES a.cpp ... [PLAIN] [LINK lib ...])                 also goes into the bundle
+#   tegula_add_tool(NAME SOURCES a.cpp ... [PLAIN] [STATIC] [LINK lib ...])        also goes into the bundle
 #   tegula_add_unittest(NAME SOURCES a.cpp ... [PLAIN] [LINK lib ...] [GPU])      gtest; NAME ends in Tests, GPU goes into the bundle
 #   tegula_check_sources(FOLDER ...)           every .cpp under FOLDER belongs to a target, or configure stops
 #
-# PLAIN: no LLVM or MLIR include path, no link against them (the runtime). Otherwise libLLVM and libMLIR are linked as shared libraries.
+# PLAIN: no LLVM or MLIR include path, no link against them (the runtime). Otherwise libLLVM and libMLIR are linked as shared libraries; under
+# TEGULA_STATIC_LLVM a STATIC tool has their archives instead, and the bundle, which has the libraries for other programs, a second link of it.
 
 add_library(tegula-options INTERFACE)
 target_include_directories(tegula-options INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_BINARY_DIR})
@@ -18,7 +19,9 @@ endif()
 add_library(tegula-llvm-options INTERFACE)
 target_include_directories(tegula-llvm-options SYSTEM INTERFACE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 target_compile_definitions(tegula-llvm-options INTERFACE ${LLVM_DEFINITIONS_LIST})
-target_link_libraries(tegula-llvm-options INTERFACE tegula-options MLIR LLVM)
+# Asked of the program that is linked in the end.
+target_link_libraries(tegula-llvm-options INTERFACE tegula-options
+  "$<IF:$<BOOL:$<TARGET_PROPERTY:TEGULA_LLVM_ARCHIVES>>,tegula-llvm-archives,tegula-llvm-shared>")
 
 if(TEGULA_PCH)
   add_library(tegula-pch OBJECT ${CMAKE_SOURCE_DIR}/cmake/Pch.cpp)
@@ -62,10 +65,17 @@ function(tegula_add_library name)
 endfunction()
 
 function(tegula_add_tool name)
-  cmake_parse_arguments(A "PLAIN;BUNDLE" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(A "PLAIN;STATIC" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${A_SOURCES} ${TEGULA_SANITIZER_OPTIONS})
   tegula_configure_target(${name} ${A_PLAIN})
   target_link_libraries(${name} PRIVATE ${A_LINK})
+  if(A_STATIC AND TEGULA_STATIC_LLVM)
+    set_target_properties(${name} PROPERTIES TEGULA_LLVM_ARCHIVES ON)
+    add_executable(${name}-bundled EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}>)
+    target_link_libraries(${name}-bundled PRIVATE tegula-llvm-options ${A_LINK})
+    set_target_properties(${name}-bundled PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bundle/bin)
+    set(name ${name}-bundled)
+  endif()
   set_property(GLOBAL APPEND PROPERTY TEGULA_BUNDLE_TOOLS ${name})
 endfunction()
 

@@ -1,4 +1,4 @@
-# Sourced by run and check. tegula_build PRESET TARGET...: configures when there is no build tree yet, then builds, on as many cores as memory
+# Sourced by run and check. tegula_build PRESET TARGET...: configures when the build tree is older than the presets, then builds, on as many cores as memory
 # allows (a compiler process takes up to 1.5 GB). Quiet: the log is shown when something fails.
 tegula_build() {
   local preset=$1 cores memory log
@@ -10,7 +10,7 @@ tegula_build() {
   mkdir -p "build/$preset"
   log=build/$preset/build.log
   echo "building build/$preset: $* (log: $log)"
-  if ! { { [ -f "build/$preset/build.ninja" ] || cmake --preset "$preset"; } && cmake --build "build/$preset" -j "$cores" --target "$@"; } >"$log" 2>&1; then
+  if ! { { [ "build/$preset/build.ninja" -nt CMakePresets.json ] || cmake --preset "$preset"; } && cmake --build "build/$preset" -j "$cores" --target "$@"; } >"$log" 2>&1; then
     grep -nE '(error|FAILED|Error at)' "$log" | head -n 20 >&2
     tail -n 40 "$log" >&2
     echo "error: the build failed; the whole log is in $log" >&2

@@ -80,7 +80,8 @@ public:
                 pass->getPassID()))
       name = info->getPassArgument();
     loopsAreReduced |= name == "loop-reduce";
-    if (name == "slsr" || (name == "early-cse" && !loopsAreReduced)) {
+    if (name == "slsr" || name == "canon-freeze" || name == "load-store-vectorizer" ||
+        (name == "early-cse" && !loopsAreReduced)) {
       delete pass;
       return;
     }

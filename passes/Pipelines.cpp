@@ -107,7 +107,9 @@ void tegula::buildNvvmPipeline(OpPassManager &pm, const PipelineOptions &options
   pm.addNestedPass<LLVM::LLVMFuncOp>(createShareExponentialsPass());
   pm.addPass(createLegalizeMathPass({options.approximateTanh}));
   pm.addPass(createSCFToControlFlowPass());
-  pm.addPass(createConvertToLLVMPass());
+  ConvertToLLVMPassOptions conversion;
+  conversion.allowPatternRollback = false; // a failure ends the compilation: nothing to roll back for
+  pm.addPass(createConvertToLLVMPass(conversion));
   pm.addPass(createReconcileUnrealizedCastsPass());
   verifyStage(pm, "nvvm");
 }
