@@ -118,7 +118,8 @@ void KernelPrinter::printSchedule() {
        << ", overlap = " << (schedule.getOverlap() ? "true" : "false")
        << ", walk = " << stringifyWalk(schedule.getWalk())
        << ", polynomial = " << schedule.getPolynomial()
-       << ", half_blocks = " << (schedule.getHalfBlocks() ? "true" : "false");
+       << ", half_blocks = " << (schedule.getHalfBlocks() ? "true" : "false")
+       << ", epilogue = " << stringifyEpilogue(schedule.getEpilogue());
   os << ", softmax = " << stringifySoftmaxForm(schedule.getSoftmax()) << " }\n";
 }
 

@@ -79,6 +79,7 @@ DictionaryAttr tegula::tile::describeSchedule(ScheduleAttr schedule) {
     fields.append("walk", b.getStringAttr(stringifyWalk(schedule.getWalk())));
     add("polynomial", schedule.getPolynomial());
     fields.append("half_blocks", b.getBoolAttr(schedule.getHalfBlocks()));
+    fields.append("epilogue", b.getStringAttr(stringifyEpilogue(schedule.getEpilogue())));
   }
   return fields.getDictionary(b.getContext());
 }

@@ -32,7 +32,7 @@ void TileDialect::initialize() {
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, Form form, int64_t blockM, int64_t blockN,
                                    int64_t consumers, int64_t stages, int64_t qStages, int64_t producerRegisters,
                                    int64_t consumerRegisters, bool pingPong, SoftmaxForm softmax, TileOrder tiles, bool overlap, Walk walk,
-                                   int64_t polynomial, bool halfBlocks) {
+                                   int64_t polynomial, bool halfBlocks, Epilogue epilogue) {
   auto within = [&](StringRef field, int64_t value, int64_t lo, int64_t hi, int64_t step) -> LogicalResult {
     if (value >= lo && value <= hi && value % step == 0)
       return success();
@@ -42,8 +42,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected softmax = online or threshold under form = " << stringifyForm(form) << ", but got fixed";
   if (form != Form::Pipelined && tiles != TileOrder::Stride)
     return emitError() << "expected tiles = stride under form = " << stringifyForm(form) << ", but got " << stringifyTileOrder(tiles);
-  if (form != Form::Pipelined && (!overlap || walk != Walk::Ascending || polynomial != 0 || halfBlocks))
-    return emitError() << "expected overlap = true, walk = ascending, polynomial = 0 and half_blocks = false under form = " << stringifyForm(form);
+  if (form != Form::Pipelined && (!overlap || walk != Walk::Ascending || polynomial != 0 || halfBlocks || epilogue != Epilogue::Wide))
+    return emitError() << "expected overlap = true, walk = ascending, polynomial = 0, half_blocks = false and epilogue = wide under form = " << stringifyForm(form);
   if (softmax == SoftmaxForm::Fixed && walk != Walk::Ascending)
     return emitError() << "expected softmax = online or threshold under walk = descending, but got fixed";
   if (softmax != SoftmaxForm::Fixed && polynomial != 0)

@@ -42,6 +42,11 @@ def Tile_Walk : I32EnumAttr<"Walk", "the order in which a tile's blocks of keys 
   let cppNamespace = "::tegula::tile";
 }
 
+def Tile_Epilogue : I32EnumAttr<"Epilogue", "how a finished tile of outputs goes to memory", [
+    I32EnumAttrCase<"Wide", 0, "wide">, I32EnumAttrCase<"Pairs", 1, "pairs">]> {
+  let cppNamespace = "::tegula::tile";
+}
+
 def Tile_ReduceKind : I32EnumAttr<"ReduceKind", "an associative combination of tile elements", [
     I32EnumAttrCase<"Add", 0, "add">, I32EnumAttrCase<"Max", 1, "max">, I32EnumAttrCase<"Maximum", 2, "maximum">,
     I32EnumAttrCase<"Minimum", 3, "minimum">, I32EnumAttrCase<"Argmax", 4, "argmax">, I32EnumAttrCase<"And", 5, "and">,
@@ -62,6 +67,10 @@ def Tile_TileOrderParameter : EnumParameter<Tile_TileOrder> {
 
 def Tile_WalkParameter : EnumParameter<Tile_Walk> {
   let defaultValue = "::tegula::tile::Walk::Ascending";
+}
+
+def Tile_EpilogueParameter : EnumParameter<Tile_Epilogue> {
+  let defaultValue = "::tegula::tile::Epilogue::Wide";
 }
 
 def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
@@ -85,10 +94,11 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
     | `overlap` | a block's scores are made ahead of the output product of the block before it (default true) |
     | `walk` | blocks of keys are taken `ascending` (the default) or `descending`, as where the largest scores come last |
     | `half_blocks` | the output product of a tile's last block leaves out the second half of its keys where no row of the warpgroup sees one (default false) |
+    | `epilogue` | outputs are stored 16 bytes at a time, after the four threads of a row have exchanged theirs, where rows start at multiples of that (`wide`, the default); or in the `pairs` that a thread has |
     | `polynomial` | how many of 16 exponentials of a block are polynomials on the multiply-add units, 0 (the default) to 8; their relative error is 3e-6 |
 
     Legal (checked by the attribute's verifier, which knows no target): for `sequential`, any blocks from 1 to 1024; else `block_m = 64 * consumers`; `block_n` a multiple of 16 from 16
-    to 256; 1 to 4 consumers; `stages` from 1 to 8; `q_stages` from 1 to 4, for `direct` 0 or 1; register counts multiples of 8 up to 256; `overlap = false`, `walk = descending`, `half_blocks` and `polynomial` for `pipelined` alone;
+    to 256; 1 to 4 consumers; `stages` from 1 to 8; `q_stages` from 1 to 4, for `direct` 0 or 1; register counts multiples of 8 up to 256; `overlap = false`, `walk = descending`, `half_blocks`, `polynomial` and `epilogue = pairs` for `pipelined` alone;
     `half_blocks` for blocks of a multiple of 32 keys;
     `fixed` takes its reference where an ascending walk begins, and only it checks what polynomials do to rows without a key. What a target can hold is checked by the pass.
 
@@ -97,7 +107,8 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
   let parameters = (ins
     EnumParameter<Tile_Form>:$form, "int64_t":$block_m, "int64_t":$block_n, "int64_t":$consumers, "int64_t":$stages,
     "int64_t":$q_stages, "int64_t":$producer_registers, "int64_t":$consumer_registers, "bool":$ping_pong, EnumParameter<Tile_SoftmaxForm>:$softmax, Tile_TileOrderParameter:$tiles,
-    DefaultValuedParameter<"bool", "true">:$overlap, Tile_WalkParameter:$walk, DefaultValuedParameter<"int64_t", "0">:$polynomial, DefaultValuedParameter<"bool", "false">:$half_blocks);
+    DefaultValuedParameter<"bool", "true">:$overlap, Tile_WalkParameter:$walk, DefaultValuedParameter<"int64_t", "0">:$polynomial, DefaultValuedParameter<"bool", "false">:$half_blocks,
+    Tile_EpilogueParameter:$epilogue);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -37,15 +37,16 @@ struct Fields {
   Walk walk = Walk::Ascending;
   int64_t polynomial = 0;
   bool halfBlocks = false;
+  Epilogue epilogue = Epilogue::Wide;
 
   /// Only for fields that `check` has let pass.
   ScheduleAttr get(MLIRContext *context) const {
-    return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax, tiles, overlap, walk, polynomial, halfBlocks);
+    return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax, tiles, overlap, walk, polynomial, halfBlocks, epilogue);
   }
 
   LogicalResult check(function_ref<InFlightDiagnostic()> emitError) const {
     return ScheduleAttr::verify(emitError, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax,
-                                tiles, overlap, walk, polynomial, halfBlocks);
+                                tiles, overlap, walk, polynomial, halfBlocks, epilogue);
   }
 
   bool isValid(MLIRContext *context) const {
@@ -62,6 +63,7 @@ struct Overrides {
   std::optional<SoftmaxForm> softmax;
   std::optional<TileOrder> tiles;
   std::optional<Walk> walk;
+  std::optional<Epilogue> epilogue;
 
   LogicalResult parse(ArrayRef<std::string> texts, FieldError emitError) {
     for (StringRef text : texts) {
@@ -87,6 +89,7 @@ struct Overrides {
                                            {"walk", walk.has_value()},
                                            {"polynomial", polynomial.has_value()},
                                            {"half_blocks", halfBlocks.has_value()},
+                                           {"epilogue", epilogue.has_value()},
                                            {"softmax", form == Form::Sequential && softmax}};
     for (auto [field, isSet] : unread)
       if (isSet)
@@ -113,6 +116,10 @@ private:
       walk = symbolizeWalk(value);
       return walk ? success() : emitError(field) << "expected `walk` of the schedule to be ascending or descending, but got `" << value << "`";
     }
+    if (field == "epilogue") {
+      epilogue = symbolizeEpilogue(value);
+      return epilogue ? success() : emitError(field) << "expected `epilogue` of the schedule to be wide or pairs, but got `" << value << "`";
+    }
     if (field == "ping_pong" || field == "overlap" || field == "half_blocks") {
       std::optional<bool> &flag = field == "overlap" ? overlap : field == "half_blocks" ? halfBlocks : pingPong;
       flag = llvm::StringSwitch<std::optional<bool>>(value).Cases({"true", "1"}, true).Cases({"false", "0"}, false).Default(std::nullopt);
@@ -124,7 +131,7 @@ private:
                      .Case("consumer_registers", &consumerRegisters).Case("polynomial", &polynomial).Default(nullptr);
     if (!slot)
       return emitError(field) << "unknown field `" << field << "` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, "
-                            "producer_registers, consumer_registers, ping_pong, softmax, tiles, overlap, walk, polynomial, half_blocks";
+                            "producer_registers, consumer_registers, ping_pong, softmax, tiles, overlap, walk, polynomial, half_blocks, epilogue";
     int32_t number; // every field is far below, so that products of fields stay inside i64
     if (value.getAsInteger(10, number))
       return emitError(field) << "expected `" << field << "` of the schedule to be an integer of 32 bits, but got `" << value << "`";
@@ -166,6 +173,7 @@ Fields pipelined(const Overrides &fixed, MLIRContext *context, const AttentionSh
   f.form = Form::Pipelined, f.consumers = consumers, f.blockN = blockN;
   f.blockM = fixed.blockM.value_or(64 * consumers);
   f.overlap = fixed.overlap.value_or(true), f.walk = fixed.walk.value_or(Walk::Ascending), f.polynomial = fixed.polynomial.value_or(0);
+  f.epilogue = fixed.epilogue.value_or(Epilogue::Wide);
   // Half of a block is something to spare where it has as many keys as a warpgroup has rows.
   f.halfBlocks = fixed.halfBlocks.value_or(shape.growsWithRows && blockN % 32 == 0 && blockN >= 128 && f.walk == Walk::Ascending && f.overlap);
   // Where several warpgroups end at different blocks, they do not wait for each other's turns; nor where a tile's keys have a first one too, so that walks are short, but for the exponentials of

@@ -216,7 +216,7 @@ struct FixReferencePass : tegula::impl::FixReferencePassBase<FixReferencePass> {
 private:
   static ScheduleAttr withSoftmax(ScheduleAttr s, SoftmaxForm softmax) {
     return ScheduleAttr::get(s.getContext(), s.getForm(), s.getBlockM(), s.getBlockN(), s.getConsumers(), s.getStages(), s.getQStages(), s.getProducerRegisters(),
-                             s.getConsumerRegisters(), s.getPingPong(), softmax, s.getTiles(), s.getOverlap(), s.getWalk(), /*polynomial=*/0, s.getHalfBlocks());
+                             s.getConsumerRegisters(), s.getPingPong(), softmax, s.getTiles(), s.getOverlap(), s.getWalk(), /*polynomial=*/0, s.getHalfBlocks(), s.getEpilogue());
   }
 
   /// The program as it came in, under the direct schedule, with few keys a block: it is to be small, and it seldom runs.
@@ -230,7 +230,7 @@ private:
     auto loop = cast<ForBlocksOp>(map.lookup(found.loop.getOperation()));
     (void)narrowKeys(loop, fewKeys);
     other->setAttr("schedule", ScheduleAttr::get(s.getContext(), Form::Direct, s.getBlockM(), loop.getStep(), s.getConsumers(), /*stages=*/1, /*qStages=*/0, 0, 0,
-                                                 /*pingPong=*/false, SoftmaxForm::Online, TileOrder::Stride, /*overlap=*/true, Walk::Ascending, /*polynomial=*/0, /*halfBlocks=*/false));
+                                                 /*pingPong=*/false, SoftmaxForm::Online, TileOrder::Stride, /*overlap=*/true, Walk::Ascending, /*polynomial=*/0, /*halfBlocks=*/false, Epilogue::Wide));
     other->walk([](OnlineSoftmaxOp softmax) { softmax.setThreshold(0); });
     return FlatSymbolRefAttr::get(other.getSymNameAttr());
   }

@@ -126,6 +126,11 @@ private:
         Value pair = vector::FromElementsOp::create(b, loc, VectorType::get({2}, element), elements.slice(4 * n + 2 * half, 2));
         words[half].push_back(LLVM::BitcastOp::create(b, loc, b.getI32Type(), pair));
       }
+    if (state.schedule.getEpilogue() == tile::Epilogue::Pairs) {
+      for (int64_t half : {0, 1})
+        storeRow(op, memory, start, words[half], 0, half, b);
+      return;
+    }
     auto branch = scf::IfOp::create(b, loc, startsAligned(memory, op.getAxes()[1], b, loc), /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.elseBlock());

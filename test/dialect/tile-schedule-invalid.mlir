@@ -72,12 +72,12 @@ module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16,
 
 // -----
 
-// expected-error@+1 {{expected overlap = true, walk = ascending, polynomial = 0 and half_blocks = false under form = direct}}
+// expected-error@+1 {{expected overlap = true, walk = ascending, polynomial = 0, half_blocks = false and epilogue = wide under form = direct}}
 module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, overlap = false>} {}
 
 // -----
 
-// expected-error@+1 {{expected overlap = true, walk = ascending, polynomial = 0 and half_blocks = false under form = direct}}
+// expected-error@+1 {{expected overlap = true, walk = ascending, polynomial = 0, half_blocks = false and epilogue = wide under form = direct}}
 module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, walk = descending>} {}
 
 // -----
@@ -102,5 +102,10 @@ module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 
 
 // -----
 
-// expected-error@+1 {{expected overlap = true, walk = ascending, polynomial = 0 and half_blocks = false under form = direct}}
+// expected-error@+1 {{expected overlap = true, walk = ascending, polynomial = 0, half_blocks = false and epilogue = wide under form = direct}}
 module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, half_blocks = true>} {}
+
+// -----
+
+// expected-error@+1 {{expected overlap = true, walk = ascending, polynomial = 0, half_blocks = false and epilogue = wide under form = direct}}
+module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, epilogue = pairs>} {}

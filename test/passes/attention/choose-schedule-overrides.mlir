@@ -6,6 +6,7 @@
 // RUN: tegula-opt %s --tegula-choose-schedule="set=stages=8,q_stages=2" | FileCheck %s --check-prefix=SHRUNK
 // RUN: tegula-opt %s --tegula-choose-schedule="set=ping_pong=0,softmax=online,block_n=64,tiles=longest_first" | FileCheck %s --check-prefix=PLAIN
 // RUN: tegula-opt %s --tegula-choose-schedule="set=overlap=false,polynomial=2" | FileCheck %s --check-prefix=INSTEP
+// RUN: tegula-opt %s --tegula-choose-schedule="set=epilogue=pairs" | FileCheck %s --check-prefix=PAIRS
 // RUN: tegula-opt %s --tegula-choose-schedule="set=walk=descending" | FileCheck %s --check-prefix=DESCENDING
 // RUN: tegula-opt %s --tegula-choose-schedule="set=producer_registers=32,consumer_registers=232" | FileCheck %s --check-prefix=REGISTERS
 // RUN: tegula-opt %s --tegula-choose-schedule="target=cpu set=block_m=10,block_n=7" | FileCheck %s --check-prefix=CPU
@@ -19,6 +20,7 @@
 // Without overlap there are no turns to take; a descending walk does not begin where a fixed reference would be taken.
 // INSTEP: form = pipelined, {{.*}} ping_pong = false, softmax = fixed, tiles = counter, overlap = false, polynomial = 2>
 // DESCENDING: form = pipelined, {{.*}} softmax = threshold, tiles = counter, walk = descending>
+// PAIRS: tiles = counter, epilogue = pairs>
 // REGISTERS: producer_registers = 32, consumer_registers = 232
 // CPU: form = sequential, block_m = 10, block_n = 7
 

@@ -6,6 +6,7 @@
 !f = tensor<64x8xf16, #warp.fragment>
 #direct = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
 #pipelined = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>
+#plain = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, epilogue = pairs>
 
 // CHECK-LABEL: llvm.func @fragments
 // CHECK-SAME: %[[X:[^ ]+]]: !llvm.ptr<1> {{.*}} %[[XS0:[^ ]+]]: i64 {tegula.argument = {axis = 0 : i64{{.*}} %[[XS1:[^ ]+]]: i64 {tegula.argument = {axis = 1 : i64{{.*}} %[[L:[^ ]+]]: !llvm.ptr<1> {{.*}} %[[LS:[^ ]+]]: i64 {{.*}} %[[M32:[^ ]+]]: i32
@@ -108,6 +109,22 @@ warp.kernel @quads(%x: memref<?x32xf16, strided<[?, ?]>> {tile.name = "x", tile.
       // CHECK-COUNT-4: nvvm.shfl.sync bfly
       // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>, !llvm.ptr<1>
       // CHECK: } else {
+      // CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<1>
+      // CHECK-NOT: llvm.store
+      %zero = arith.constant 0 : i64
+      %h = arith.constant dense<1.0> : tensor<64x32xf16, #warp.fragment>
+      tile.store %h, %x[%zero, %zero] axes [0, 1] : tensor<64x32xf16, #warp.fragment>, memref<?x32xf16, strided<[?, ?]>>
+    }
+  }
+  warp.return
+}
+
+// epilogue = pairs: no exchange.
+// CHECK-LABEL: llvm.func @plain
+warp.kernel @plain(%x: memref<?x32xf16, strided<[?, ?]>> {tile.name = "x", tile.dims = ["M", 32], tile.role = "out"}, %M: i64 {tile.dim = "M"}) attributes {schedule = #plain} {
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 0 {
+      // CHECK-NOT: nvvm.shfl.sync bfly
       // CHECK-COUNT-8: llvm.store %{{.*}} {alignment = 4 : i64} : i32, !llvm.ptr<1>
       // CHECK-NOT: llvm.store
       %zero = arith.constant 0 : i64
