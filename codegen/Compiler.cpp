@@ -233,6 +233,8 @@ struct Compiler::Run {
     auto facts = kernel->getAttrOfType<DictionaryAttr>("visits");
     program.rows = facts.getAs<IntegerAttr>("rows").getInt();
     program.keys = facts.getAs<IntegerAttr>("keys").getInt();
+    if (auto steps = facts.getAs<IntegerAttr>("steps"))
+      program.steps = steps.getInt();
     if (auto reference = facts.getAs<StringAttr>("reference"))
       program.reference = reference.str();
     for (BlockArgument argument : kernel.getArguments())

@@ -8,6 +8,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/FoldUtils.h"
 
 using namespace mlir;
 using namespace tegula;
@@ -42,6 +43,8 @@ static void describe(tile::KernelOp kernel, Region &region, ArrayRef<StringRef> 
     names[argument] = name.str(), known[argument] = {0, most};
   DominanceInfo dominance;
   IRRewriter rewriter(kernel.getContext());
+  OperationFolder folder(kernel.getContext());
+  region.walk([&](Operation *op) { (void)folder.tryToFold(op); }); // the reduction of nothing, before the first element
   eliminateCommonSubExpressions(rewriter, dominance, region.getParentOp()); // as guards of divisions are recognised by their condition
   Operation *yield = region.front().getTerminator();
   Value key = region.getArguments().back(), visible = yield->getOperand(0);
@@ -55,12 +58,17 @@ static void describe(tile::KernelOp kernel, Region &region, ArrayRef<StringRef> 
     BoxEvaluator box(b, yield->getLoc(), region, ranges);
     for (BlockArgument argument : region.getArguments().drop_back())
       box.set(argument, {argument, argument});
+    (void)box.assumePositiveDivisors();
     KeyBounds keys = box.keyBounds(condition, key);
     MaskTerm term{printer.text(condition), {}};
     if (keys.lower)
       term.bounds.push_back(printer.from(parameters.back(), keys.lower));
     if (keys.upper)
       term.bounds.push_back(printer.below(parameters.back(), keys.upper));
+    llvm::SetVector<Value> divisors(llvm::from_range, box.assumePositiveDivisors());
+    for (Value divisor : divisors)
+      if (!term.bounds.empty())
+        term.bounds.back() += ", where " + printer.text(divisor) + " > 0";
     facts.terms.push_back(std::move(term));
   }
 }

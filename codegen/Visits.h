@@ -25,6 +25,7 @@ MaskFacts describeMasks(mlir::ModuleOp module);
 struct VisitsProgram {
   std::unique_ptr<CpuKernel> kernel; ///< takes the item's arguments and `visits.counts`, `visits.grid`, `visits.classes`
   int64_t rows = 0, keys = 0;        ///< of a block
+  int64_t steps = 1;                 ///< what counting a block costs: 1, or how many ranges are looked at
   /// What the weights of a row are relative to: its "running max", its max over the "first block" or over the "first visible block"; empty where there is no softmax.
   std::string reference;
   std::vector<std::string> tables; ///< the tensors that it reads

@@ -141,7 +141,8 @@ def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"bounded", "loop-ends-moved", "loop ends moved">, Statistic<"classified", "loops-classified", "loops with classes">, Statistic<"guarded", "selects-guarded", "selects under a test">,
-                    Statistic<"merged", "limits-merged", "masks whose limits were merged">, Statistic<"halved", "products-halved", "output products that may leave out half">];
+                    Statistic<"merged", "limits-merged", "masks whose limits were merged">, Statistic<"searched", "conditions-searched", "conditions that are looked for row by row">,
+                    Statistic<"halved", "products-halved", "output products that may leave out half">];
 }
 
 def CheckClaimsPass : Pass<"tegula-check-claims", "::tegula::tile::KernelOp"> {

@@ -6,6 +6,7 @@
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
+using namespace tegula::tile;
 
 namespace {
 
@@ -82,4 +83,34 @@ private:
 
 Value tegula::tile::emitPrefix(OpBuilder &b, Location loc, StringRef text, function_ref<Value(StringRef)> named) {
   return Emitter(b, loc, text, named).all();
+}
+
+Value tegula::tile::emitPrefix(OpBuilder &b, Location loc, StringRef text, KernelOp kernel) {
+  return emitPrefix(b, loc, text, [&](StringRef name) -> Value {
+    for (BlockArgument argument : kernel.getArguments())
+      for (StringRef fact : {"tile.dim", "tile.name"})
+        if (auto own = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), fact); own && own.getValue() == name && argument.getType().isSignlessInteger())
+          return b.createOrFold<arith::ExtSIOp>(loc, b.getI64Type(), argument);
+    return {};
+  });
+}
+
+PrefixTerm PrefixTerm::parse(StringRef &rest) {
+  PrefixTerm term;
+  rest = rest.ltrim();
+  const char *begin = rest.begin();
+  bool isCall = rest.consume_front("(");
+  term.word = rest.take_until([](char c) { return c == ' ' || c == ')'; });
+  rest = rest.drop_front(term.word.size());
+  while (isCall && !rest.ltrim().consume_front(")") && !rest.empty())
+    term.args.push_back(parse(rest));
+  if (isCall)
+    rest = rest.ltrim().drop_front();
+  term.text = StringRef(begin, rest.begin() - begin);
+  return term;
+}
+
+std::optional<int64_t> PrefixTerm::number() const {
+  int64_t value;
+  return args.empty() && !word.getAsInteger(10, value) ? std::optional(value) : std::nullopt;
 }

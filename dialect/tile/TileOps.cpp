@@ -282,6 +282,16 @@ LogicalResult ListBlocksOp::verify() {
   return success();
 }
 
+LogicalResult AnyRangeOp::verify() {
+  TypeRange arguments(getRange().getArgumentTypes()), values(getRange().front().getTerminator()->getOperandTypes());
+  auto isNumber = [](Type type) { return type.isInteger(64); };
+  if (arguments.size() != 1 || values.size() != 2 || !llvm::all_of(arguments, isNumber) || !llvm::all_of(values, isNumber))
+    return emitOpError("constraint 1: expected a region that takes an i64 and yields two");
+  if (getStep() < 1)
+    return emitOpError("constraint 2: expected a positive step, but got ") << getStep();
+  return success();
+}
+
 LogicalResult ListedBlockOp::verify() {
   ListBlocksOp list = getListOp();
   if (!list || getList() != list.getCount())

@@ -277,6 +277,28 @@ def Tile_ListBlocksOp : Tile_Op<"list_blocks", [RecursiveMemoryEffects]> {
   let hasVerifier = 1;
 }
 
+def Tile_AnyRangeOp : Tile_Op<"any_range", [RecursiveMemoryEffects]> {
+  let summary = "whether a block of keys meets one of many ranges";
+  let description = [{
+    True where for some `p` below `count` a key of the block `number .. number + step - 1` is at least the first value that the region yields for `p`, and below the second one.
+    Constraints: 1. the region takes an i64 and yields two. 2. `step` is positive.
+
+    ```mlir
+    %meets = tile.any_range %n step 128 of %count {
+    ^bb0(%p: i64):
+      %end = arith.addi %p, %count : i64
+      tile.yield %p, %end : i64, i64
+    }
+    ```
+    In the classes of a list, lowers to code of the lanes that look at 32 blocks, each of which takes every 32nd range for all of these blocks; elsewhere to a loop.
+  }];
+  let arguments = (ins I64:$number, I64:$count, I64Attr:$step);
+  let results = (outs I1:$meets);
+  let regions = (region SizedRegion<1>:$range);
+  let assemblyFormat = "$number `step` $step `of` $count $range attr-dict";
+  let hasVerifier = 1;
+}
+
 def Tile_ListedBlockOp : Tile_Op<"listed_block", [Pure]> {
   let summary = "the number and the flags of a listed block";
   let description = [{

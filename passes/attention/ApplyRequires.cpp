@@ -2,6 +2,7 @@
 //
 // In: a kernel whose integer divisions test their divisor for 0, and its `tile.requires`. Out: the tests of divisors that cannot be 0 are gone. The one idea: a
 // program that runs has a point in its grid, so no extent of the grid is 0, and every condition of `requires` holds.
+#include "dialect/tile/PrefixExpr.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,34 +20,6 @@ using namespace tegula;
 using namespace tegula::tile;
 
 namespace {
-
-/// A condition in prefix form: `(> G 0)` is the word `>` with two terms.
-struct Term {
-  StringRef text, word;
-  std::vector<Term> args;
-
-  /// Takes a term off the front of `rest`.
-  static Term parse(StringRef &rest) {
-    Term term;
-    rest = rest.ltrim();
-    const char *begin = rest.begin();
-    bool isCall = rest.consume_front("(");
-    term.word = rest.take_until([](char c) { return c == ' ' || c == ')'; });
-    rest = rest.drop_front(term.word.size());
-    while (isCall && !rest.ltrim().consume_front(")") && !rest.empty())
-      term.args.push_back(parse(rest));
-    if (isCall)
-      rest = rest.ltrim().drop_front();
-    term.text = StringRef(begin, rest.begin() - begin);
-    return term;
-  }
-
-  bool is(StringRef sign) const { return args.size() == 2 && word == sign; }
-  std::optional<int64_t> number() const {
-    int64_t value;
-    return args.empty() && !word.getAsInteger(10, value) ? std::optional(value) : std::nullopt;
-  }
-};
 
 /// Facts about integers, by their prefix text.
 class Facts {
@@ -67,7 +40,7 @@ public:
       before = known;
       for (auto condition : conditions.getAsRange<DictionaryAttr>()) {
         StringRef text = cast<StringAttr>(condition.get("expr")).getValue();
-        assume(Term::parse(text));
+        assume(PrefixTerm::parse(text));
       }
       known = positive.size() + zero.size();
     }
@@ -95,19 +68,19 @@ public:
   }
 
 private:
-  void assume(const Term &condition) {
+  void assume(const PrefixTerm &condition) {
     if (condition.word == "&&")
-      for (const Term &each : condition.args)
+      for (const PrefixTerm &each : condition.args)
         assume(each);
     if (condition.word == "||") {
-      auto possible = llvm::make_filter_range(condition.args, [&](const Term &each) { return !isFalse(each); });
+      auto possible = llvm::make_filter_range(condition.args, [&](const PrefixTerm &each) { return !isFalse(each); });
       if (llvm::hasSingleElement(possible))
         assume(*possible.begin());
       return;
     }
     if (condition.args.size() != 2)
       return;
-    const Term &x = condition.args[0], &y = condition.args[1];
+    const PrefixTerm &x = condition.args[0], &y = condition.args[1];
     if (condition.is("==") && y.number() == 0)
       zero.insert(x.text);
     if ((condition.is(">") && y.number() >= 0) || ((condition.is(">=") || condition.is("==")) && y.number() >= 1))
@@ -116,7 +89,7 @@ private:
       positive.insert(y.text);
   }
 
-  bool isFalse(const Term &condition) const { return condition.is("==") && condition.args[1].number() == 0 && positive.contains(condition.args[0].text); }
+  bool isFalse(const PrefixTerm &condition) const { return condition.is("==") && condition.args[1].number() == 0 && positive.contains(condition.args[0].text); }
 
   /// Of a dim or a scalar.
   StringRef nameOf(Value value) const {

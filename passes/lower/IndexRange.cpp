@@ -4,6 +4,7 @@
 // only what an element region reads is looked at, backwards, and a carried value has no range.
 #include "passes/lower/IndexRange.h"
 
+#include "dialect/tile/PrefixExpr.h"
 #include "dialect/tile/TileDialect.h"
 #include "dialect/warp/WarpDialect.h"
 
@@ -111,11 +112,43 @@ std::optional<IndexRange> IndexRanges::of(Value value, unsigned depth) {
   return range;
 }
 
+/// Narrows the ranges of named integers by what a condition says of them and a number.
+static void assume(const tile::PrefixTerm &condition, const llvm::StringMap<Value> &named, DenseMap<Value, IndexRange> &known) {
+  if (condition.word == "&&")
+    for (const tile::PrefixTerm &each : condition.args)
+      assume(each, named, known);
+  if (condition.args.size() != 2)
+    return;
+  bool isNameLeft = condition.args[1].number().has_value();
+  const tile::PrefixTerm &name = condition.args[isNameLeft ? 0 : 1];
+  std::optional<int64_t> number = condition.args[isNameLeft ? 1 : 0].number();
+  auto found = named.find(name.word);
+  if (!number || !name.args.empty() || found == named.end())
+    return;
+  IndexRange &range = known.find(found->second)->second;
+  auto says = [&](StringRef left, StringRef right) { return condition.word == (isNameLeft ? left : right); };
+  if (*number > INT64_MIN && *number < INT64_MAX) {
+    if (says(">", "<") || says(">=", "<=") || condition.word == "==")
+      range.low = std::max(range.low, *number + says(">", "<"));
+    if (says("<", ">") || says("<=", ">=") || condition.word == "==")
+      range.high = std::min(range.high, *number - says("<", ">"));
+  }
+  range.high = std::max(range.low, range.high); // where no launch is possible
+}
+
 DenseMap<Value, IndexRange> tegula::rangesAtLaunch(FunctionOpInterface kernel) {
   DenseMap<Value, IndexRange> known;
+  llvm::StringMap<Value> named;
   for (BlockArgument argument : kernel.getArguments())
-    if (kernel.getArgAttr(argument.getArgNumber(), "tile.dim"))
-      known[argument] = rangeOfDim;
+    if (auto dim = dyn_cast_or_null<StringAttr>(kernel.getArgAttr(argument.getArgNumber(), "tile.dim")))
+      known[argument] = rangeOfDim, named[dim.getValue()] = argument;
+    else if (auto name = dyn_cast_or_null<StringAttr>(kernel.getArgAttr(argument.getArgNumber(), "tile.name")); name && argument.getType().isInteger(32))
+      known[argument] = *ofWidth(32, /*isSigned=*/true), named[name.getValue()] = argument;
+  if (auto conditions = kernel->getAttrOfType<ArrayAttr>("tile.requires"))
+    for (auto condition : conditions.getAsRange<DictionaryAttr>()) {
+      StringRef text = cast<StringAttr>(condition.get("expr")).getValue();
+      assume(tile::PrefixTerm::parse(text), named, known);
+    }
   kernel->walk([&](tile::ProgramIdOp id) {
     for (Value index : id.getIndices())
       known[index] = {0, int64_t(1) << 31}; // of a grid axis

@@ -62,6 +62,8 @@ struct ConvertReadNote : OpConversionPattern<warp::ReadNoteOp> {
 class NarrowCloner {
 public:
   NarrowCloner(OpBuilder &b, Location loc, IndexRanges &ranges) : b(b), loc(loc), ranges(ranges) {}
+  /// For code nested in that of `outer`.
+  NarrowCloner(OpBuilder &b, const NarrowCloner &outer) : b(b), loc(outer.loc), ranges(outer.ranges), wide(outer.wide), narrow(outer.narrow) {}
 
   void map(Value from, Value to) { wide.map(from, to); }
   Value lookup(Value value) { return getWide(value); }
@@ -134,8 +136,12 @@ struct ConvertClassifyBlocks : OpConversionPattern<warp::ClassifyBlocksOp> {
       ranges.set(classes.getArgument(0), {0, std::min(end->high, tile::ForBlocksOp::classifiedKeys) + warp::ClassifyBlocksOp::lanes * int64_t(op.getStep())});
     NarrowCloner code(b, loc, ranges);
     code.map(classes.getArgument(0), number);
-    for (Operation &inner : classes.without_terminator())
-      code.clone(inner);
+    for (Operation &inner : classes.without_terminator()) {
+      if (auto any = dyn_cast<tile::AnyRangeOp>(inner))
+        code.map(any.getMeets(), meetsRange(any, code, ranges, lane, adaptor.getFirst(), b));
+      else
+        code.clone(inner);
+    }
     SmallVector<Value> bits;
     for (Value value : classes.getTerminator()->getOperands()) {
       Value flag = code.lookup(value);
@@ -147,6 +153,53 @@ struct ConvertClassifyBlocks : OpConversionPattern<warp::ClassifyBlocksOp> {
     b.replaceOp(op, bits);
     return success();
   }
+
+private:
+  /// Ranges that a lane looks at together, so that it waits for their numbers once.
+  static constexpr int64_t together = 4;
+
+  /// Each lane marks the blocks that its ranges meet; the lane's own block is among those that some lane has marked.
+  static Value meetsRange(tile::AnyRangeOp op, NarrowCloner &outer, IndexRanges &ranges, Value lane, Value first, OpBuilder &b) {
+    Location loc = op.getLoc();
+    constexpr int64_t lanes = warp::ClassifyBlocksOp::lanes;
+    Block &body = op.getRange().front();
+    APInt known;
+    ranges.set(body.getArgument(0), {0, matchPattern(op.getCount(), m_ConstantInt(&known)) ? known.getSExtValue() : int64_t(1) << 31});
+    Value count = outer.lookup(op.getCount()), zero = constantInt(b, loc, 0, 64), one = constantInt(b, loc, 1, 64), none = constantInt(b, loc, 0);
+    Value last = arith::SubIOp::create(b, loc, count, one), wide = arith::ExtUIOp::create(b, loc, b.getI64Type(), lane);
+    Value most = constantInt(b, loc, lanes, 64), step = constantInt(b, loc, op.getStep(), 64), stride = constantInt(b, loc, together * lanes, 64);
+    auto place = [&](OpBuilder &at, Value key) -> Value { // of a key, in blocks, up to the last of these
+      Value blocks = arith::FloorDivSIOp::create(at, loc, key, step);
+      return arith::MinSIOp::create(at, loc, arith::MaxSIOp::create(at, loc, blocks, zero), most);
+    };
+    auto marks = scf::ForOp::create(b, loc, zero, count, stride, none, [&](OpBuilder &at, Location, Value from, ValueRange sum) {
+      SmallVector<std::pair<Value, Value>, together> ends;
+      for (int64_t n = 0; n < together; ++n) {
+        Value number = arith::AddIOp::create(at, loc, arith::AddIOp::create(at, loc, from, wide), constantInt(at, loc, n * lanes, 64));
+        NarrowCloner code(at, outer);
+        code.map(body.getArgument(0), arith::MinSIOp::create(at, loc, number, last));
+        for (Operation &inner : body.without_terminator())
+          code.clone(inner);
+        ValueRange yielded = body.getTerminator()->getOperands();
+        Value lower = code.lookup(yielded[0]), upper = code.lookup(yielded[1]);
+        ends.push_back({lower, upper});
+      }
+      Value all = sum[0];
+      for (auto [lower, upper] : ends) {
+        Value begin = place(at, arith::SubIOp::create(at, loc, lower, first)), past = arith::SubIOp::create(at, loc, upper, first);
+        Value end = place(at, arith::AddIOp::create(at, loc, past, constantInt(at, loc, op.getStep() - 1, 64)));
+        Value below = arith::ShLIOp::create(at, loc, one, begin), upTo = arith::ShLIOp::create(at, loc, one, end);
+        Value isSome = arith::CmpIOp::create(at, loc, arith::CmpIPredicate::slt, lower, upper);
+        Value bits = arith::TruncIOp::create(at, loc, at.getI32Type(), arith::SubIOp::create(at, loc, upTo, below));
+        all = arith::OrIOp::create(at, loc, all, arith::SelectOp::create(at, loc, isSome, bits, none));
+      }
+      scf::YieldOp::create(at, loc, all);
+    });
+    Value marked = NVVM::ReduxOp::create(b, loc, b.getI32Type(), marks.getResult(0), NVVM::ReduxKind::OR, constantInt(b, loc, -1));
+    Value own = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, marked, lane), constantInt(b, loc, 1));
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, own, none);
+  }
+
   KernelState &state;
 };
 

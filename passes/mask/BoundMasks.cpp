@@ -287,7 +287,8 @@ private:
     Block *classes = b.createBlock(&loop.getClasses(), {}, {b.getI64Type()}, {loc});
     auto yield = YieldOp::create(b, loc);
     BlockCode code(b, loc, loop, found.mask.getBody(), ranges);
-    Value live = truthOf(found, code).some;
+    BoxEvaluator box = evaluatorOf(found, code);
+    Value live = liveOf(condition(found), found, box, code, ranges);
     if (!live || matchPattern(live, m_One())) {
       classes->erase();
       return;
@@ -296,15 +297,83 @@ private:
     ++classified;
   }
 
-  /// Of the mask, over a block.
-  Truth truthOf(MaskedScores found, BlockCode &code) {
+  /// Whether a block holds a pair for which the condition may be true; null where that is not known. What is not known of all rows at once is looked for in each of them.
+  Value liveOf(Value condition, MaskedScores found, BoxEvaluator &box, BlockCode &code, IndexRanges &ranges) {
+    Operation *op = found.mask.getBody().isAncestor(condition.getParentRegion()) ? condition.getDefiningOp() : nullptr;
+    if (!isa_and_nonnull<arith::AndIOp, arith::OrIOp>(op)) {
+      Value some = box.truth(condition).some;
+      return some ? some : meetsRanges(condition, found, code, ranges);
+    }
+    Value x = liveOf(op->getOperand(0), found, box, code, ranges), y = liveOf(op->getOperand(1), found, box, code, ranges);
+    if (isa<arith::OrIOp>(op))
+      return x && y ? code.b.createOrFold<arith::OrIOp>(op->getLoc(), x, y) : Value();
+    return x && y ? code.b.createOrFold<arith::AndIOp>(op->getLoc(), x, y) : x ? x : y;
+  }
+
+  /// A condition as the elements that it is or-ed of: itself, or what a loop `r = r || condition` runs over.
+  struct Elements {
+    Value condition, number;
+    int64_t count = 1;
+
+    explicit Elements(Value value) : condition(value) {
+      auto loop = value.getDefiningOp<scf::ForOp>();
+      APInt lower, upper, step;
+      if (!loop || loop.getNumResults() != 1 || !matchPattern(loop.getInits().front(), m_Zero()) || !matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) ||
+          !matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) || !matchPattern(loop.getStep(), m_ConstantInt(&step)) || !lower.isZero() || !step.isOne() ||
+          upper.slt(1) || upper.sgt(mostElements))
+        return;
+      auto either = loop.getYieldedValues().front().getDefiningOp<arith::OrIOp>();
+      if (!either || !llvm::is_contained(either->getOperands(), loop.getRegionIterArg(0)))
+        return;
+      condition = either.getLhs() == loop.getRegionIterArg(0) ? either.getRhs() : either.getLhs();
+      number = loop.getInductionVar(), count = upper.getSExtValue();
+    }
+    static constexpr int64_t mostElements = 256;
+  };
+
+  /// Whether some row, for some element of a condition, sees keys of the block: each bounds them. Null where they are not bounded.
+  Value meetsRanges(Value condition, MaskedScores found, BlockCode &code, IndexRanges &ranges) {
+    Elements elements(condition);
+    Location loc = found.mask.getLoc();
+    Region &region = found.mask.getBody();
+    OpBuilder ahead(found.loop);
+    Interval rows = rowsOfOne(ahead, found);
+    Value count = arith::ConstantOp::create(code.b, loc, code.b.getI64IntegerAttr(found.rows() * elements.count));
+    auto any = AnyRangeOp::create(code.b, loc, code.number(), count, code.b.getI64IntegerAttr(found.loop.getStep()));
+    OpBuilder b(code.b.getContext());
+    Block *body = b.createBlock(&any.getRange(), {}, {b.getI64Type()}, {loc});
+    auto constant = [&](int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); };
+    Value each = constant(elements.count), row = b.createOrFold<arith::DivUIOp>(loc, body->getArgument(0), each);
+    row = b.createOrFold<arith::MinSIOp>(loc, b.createOrFold<arith::AddIOp>(loc, rows.low, row), rows.high);
+    BoxEvaluator box(b, loc, found.loop.getBody(), ranges);
+    box.set(region.getArgument(0), {row, row});
+    if (elements.number) {
+      Value number = arith::RemUIOp::create(b, loc, body->getArgument(0), each);
+      box.set(elements.number, {number, number});
+    }
+    KeyBounds keys = box.keyBounds(elements.condition, region.getArgument(1));
+    if (!keys.lower && !keys.upper) {
+      any.erase();
+      return {};
+    }
+    Value lower = keys.lower ? keys.lower : constant(-ForBlocksOp::classifiedKeys).getResult();
+    Value upper = keys.upper ? keys.upper : constant(2 * ForBlocksOp::classifiedKeys).getResult();
+    YieldOp::create(b, loc, ValueRange{lower, upper});
+    ++searched;
+    return any;
+  }
+
+  /// Of scalar code, over a block.
+  BoxEvaluator evaluatorOf(MaskedScores found, BlockCode &code) {
     Region &region = found.mask.getBody();
     BoxEvaluator box = code.evaluator();
     OpBuilder ahead(found.loop); // which rows these are is said when roles are made, of ops outside nested code
     box.set(region.getArgument(0), rowsOfOne(found.loop.hasClasses() ? ahead : code.b, found));
     box.set(region.getArgument(1), span(code.b, found.mask.getLoc(), code.number(), found.columns()));
-    return box.truth(condition(found));
+    return box;
   }
+
+  Truth truthOf(MaskedScores found, BlockCode &code) { return evaluatorOf(found, code).truth(condition(found)); }
 
   /// Whether a block may hold a key that no row sees: none is, where the last row, or the first one, sees all of them.
   static Value unseen(ZeroUnseenOp op, IndexRanges &ranges) {

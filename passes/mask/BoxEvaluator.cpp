@@ -1,6 +1,7 @@
 // Interval arithmetic and three-valued logic as scalar code.
 #include "passes/mask/BoxEvaluator.h"
 
+#include "dialect/tile/PrefixExpr.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
@@ -99,18 +100,30 @@ Interval BoxEvaluator::remainder(Interval x, Value divisor, Interval quotients) 
   return {pick(low, least), pick(high, most)};
 }
 
+/// What the source declares of a table's elements: `in 0..N`.
+Interval BoxEvaluator::declared(BlockArgument table, tile::KernelOp kernel) {
+  auto range = dyn_cast_or_null<ArrayAttr>(kernel.getArgAttr(table.getArgNumber(), "tile.range"));
+  if (!range)
+    return {};
+  auto end = [&](unsigned number) { return tile::emitPrefix(b, loc, cast<StringAttr>(range[number]).getValue(), kernel); };
+  Value low = end(0), past = end(1);
+  return low && past ? Interval{low, make<arith::SubIOp>(past, constant(1))} : Interval();
+}
+
 /// Of a table whose numbers rise along its last axis: the elements at the two ends.
 Interval BoxEvaluator::lookup(tile::LookupOp op) {
   auto table = dyn_cast<BlockArgument>(op.getTable());
   auto kernel = table ? dyn_cast<tile::KernelOp>(table.getOwner()->getParentOp()) : tile::KernelOp();
-  if (!kernel || !kernel.getArgAttr(table.getArgNumber(), "tile.sorted") || !tile::KernelOp::isTable(table) || op.getIndices().empty())
+  if (!kernel || !tile::KernelOp::isTable(table) || op.getIndices().empty())
     return {};
+  if (!kernel.getArgAttr(table.getArgNumber(), "tile.sorted"))
+    return declared(table, kernel);
   Interval place = interval(op.getIndices().back());
   SmallVector<Value> indices;
   for (Value index : op.getIndices().drop_back())
     indices.push_back(oneValue(index));
   if (!place || llvm::is_contained(indices, Value()))
-    return {};
+    return declared(table, kernel);
   auto read = [&](Value at) {
     indices.push_back(at);
     Value element = tile::LookupOp::create(b, loc, op.getType(), table, indices);
@@ -226,8 +239,10 @@ Truth BoxEvaluator::truth(Value value) {
 }
 
 Truth BoxEvaluator::computeTruth(Operation *op) {
-  if (isa<arith::CmpIOp>(op))
-    return compare(op);
+  if (auto cmp = dyn_cast<arith::CmpIOp>(op)) {
+    Interval x = interval(cmp.getLhs()), y = interval(cmp.getRhs());
+    return compare(cmp.getPredicate(), x, y);
+  }
   auto negated = [&](Value x) { return x ? make<arith::XOrIOp>(x, flag(true)) : Value(); };
   if (isa<arith::XOrIOp>(op) && matchPattern(op->getOperand(1), m_One())) {
     Truth x = truth(op->getOperand(0));
@@ -259,19 +274,21 @@ Truth BoxEvaluator::computeTruth(Operation *op) {
   return {};
 }
 
-Truth BoxEvaluator::compare(Operation *op) {
-  auto cmp = cast<arith::CmpIOp>(op);
-  Interval x = interval(cmp.getLhs()), y = interval(cmp.getRhs());
+Truth BoxEvaluator::compare(CmpIPredicate predicate, Interval x, Interval y) {
   if (!x || !y)
     return {};
   auto test = [&](CmpIPredicate predicate, Value p, Value q) { return b.createOrFold<arith::CmpIOp>(loc, predicate, p, q); };
-  switch (cmp.getPredicate()) {
+  switch (predicate) {
   case CmpIPredicate::slt:
-  case CmpIPredicate::sle:
-    return {test(cmp.getPredicate(), x.low, y.high), test(cmp.getPredicate(), x.high, y.low)};
+  case CmpIPredicate::sle: {
+    Value some = test(predicate, x.low, y.high), all = test(predicate, x.high, y.low);
+    return {some, all};
+  }
   case CmpIPredicate::sgt:
-  case CmpIPredicate::sge:
-    return {test(cmp.getPredicate(), x.high, y.low), test(cmp.getPredicate(), x.low, y.high)};
+  case CmpIPredicate::sge: {
+    Value some = test(predicate, x.high, y.low), all = test(predicate, x.low, y.high);
+    return {some, all};
+  }
   case CmpIPredicate::eq:
   case CmpIPredicate::ne: {
     auto bothWays = [&](Value a, Value b, Value c, Value d) -> Value {
@@ -281,9 +298,10 @@ Truth BoxEvaluator::compare(Operation *op) {
     Value meet = bothWays(x.low, y.high, y.low, x.high);
     // All pairs are equal where the largest of each is at most the smallest of the other.
     Value same = bothWays(x.high, y.low, y.high, x.low);
-    if (cmp.getPredicate() == CmpIPredicate::eq)
+    if (predicate == CmpIPredicate::eq)
       return {meet, same};
-    return {make<arith::XOrIOp>(same, flag(true)), make<arith::XOrIOp>(meet, flag(true))};
+    Value some = make<arith::XOrIOp>(same, flag(true)), all = make<arith::XOrIOp>(meet, flag(true));
+    return {some, all};
   }
   default:
     return {};
@@ -357,26 +375,137 @@ KeyBounds BoxEvaluator::join(KeyBounds x, KeyBounds y, bool both) {
   return result;
 }
 
-/// Of the one of two conditions that a condition of the whole box selects.
-KeyBounds BoxEvaluator::choose(Value condition, KeyBounds x, KeyBounds y) {
-  auto pick = [&](Value p, Value q) { return p && q ? b.createOrFold<arith::SelectOp>(loc, condition, p, q) : Value(); };
-  bool sameSides = !x.lower == !y.lower && !x.upper == !y.upper;
-  return {pick(x.lower, y.lower), pick(x.upper, y.upper), x.isExact && y.isExact && sameSides};
+/// The predicate of y and x.
+static CmpIPredicate swapped(CmpIPredicate predicate) {
+  switch (predicate) {
+  case CmpIPredicate::slt:
+    return CmpIPredicate::sgt;
+  case CmpIPredicate::sle:
+    return CmpIPredicate::sge;
+  case CmpIPredicate::sgt:
+    return CmpIPredicate::slt;
+  case CmpIPredicate::sge:
+    return CmpIPredicate::sle;
+  default:
+    return predicate;
+  }
 }
 
-/// Of a condition that is known without the key: all keys, or none.
-std::optional<KeyBounds> BoxEvaluator::boundsWithoutKey(Value condition, bool negated) {
-  Truth known = truth(condition);
-  Value some = negated ? known.all : known.some;
-  if (!some)
-    return std::nullopt;
-  if (negated)
-    some = make<arith::XOrIOp>(some, flag(true));
-  if (matchPattern(some, m_One()))
-    return KeyBounds{{}, {}, /*isExact=*/true};
-  constexpr int64_t beyond = int64_t(1) << 40; // all keys
+/// Past all keys.
+static constexpr int64_t beyond = int64_t(1) << 40;
+
+/// Of the one of two conditions that a condition of the whole box selects.
+KeyBounds BoxEvaluator::choose(Value condition, KeyBounds x, KeyBounds y) {
+  auto pick = [&](Value p, Value q, int64_t none) {
+    if (!p && !q)
+      return Value();
+    Value missing = p && q ? Value() : constant(none);
+    return b.createOrFold<arith::SelectOp>(loc, condition, p ? p : missing, q ? q : missing);
+  };
+  Value lower = pick(x.lower, y.lower, -beyond), upper = pick(x.upper, y.upper, beyond);
+  return {lower, upper, x.isExact && y.isExact};
+}
+
+/// All keys where the condition holds, else none.
+KeyBounds BoxEvaluator::everywhereIf(Value condition) {
+  if (matchPattern(condition, m_One()))
+    return {{}, {}, /*isExact=*/true};
   Value all = constant(beyond), none = constant(-beyond);
-  return KeyBounds{{}, b.createOrFold<arith::SelectOp>(loc, some, all, none), /*isExact=*/true};
+  return {{}, b.createOrFold<arith::SelectOp>(loc, condition, all, none), /*isExact=*/true};
+}
+
+/// With `quotient` = floor(dividend / c), c > 0: quotient <= y where dividend <= y * c + c - 1, quotient >= y where dividend >= y * c.
+std::optional<KeyBounds> BoxEvaluator::compareQuotient(CmpIPredicate predicate, Value quotient, Value other, Value key) {
+  auto division = quotient.getDefiningOp<arith::FloorDivSIOp>();
+  if (!division || isFromAbove(quotient) || interval(quotient))
+    return std::nullopt;
+  constexpr int64_t most = int64_t(1) << 33, mostDivisor = int64_t(1) << 27; // so that products stay far inside i64
+  std::optional<IndexRange> range = ranges.of(other), divisors = ranges.of(division.getRhs());
+  std::optional<Linear> dividend = linear(division.getLhs(), key);
+  Interval divisor = interval(division.getRhs()), y = interval(other);
+  if (!dividend || !divisor.isOneValue() || !y || !range || range->low < -most || range->high > most)
+    return std::nullopt;
+  Value c = divisor.low, one = constant(1);
+  bool isPositive = divisors && divisors->low > 0 && divisors->high <= mostDivisor;
+  if (auto guard = division.getRhs().getDefiningOp<arith::SelectOp>(); guard && assumesPositive && !isPositive)
+    c = guard.getFalseValue(), assumed.push_back(c), isPositive = true;
+  auto upTo = [&](Value value, int64_t more) { // dividends whose quotients are at most `value`, or less where `more` is 0
+    Value end = make<arith::MulIOp>(more ? make<arith::AddIOp>(value, one) : value, c);
+    Value last = make<arith::SubIOp>(end, one);
+    return atMost(*dividend, {0, {last, last}}, 0);
+  };
+  auto from = [&](Value value, int64_t more) {
+    Value first = make<arith::MulIOp>(more ? make<arith::AddIOp>(value, one) : value, c);
+    return atMost({0, {first, first}}, *dividend, 0);
+  };
+  KeyBounds bounds;
+  switch (predicate) {
+  case CmpIPredicate::slt:
+    bounds = upTo(y.high, 0);
+    break;
+  case CmpIPredicate::sle:
+    bounds = upTo(y.high, 1);
+    break;
+  case CmpIPredicate::sgt:
+    bounds = from(y.low, 1);
+    break;
+  case CmpIPredicate::sge:
+    bounds = from(y.low, 0);
+    break;
+  case CmpIPredicate::eq: {
+    KeyBounds last = upTo(y.high, 1), first = from(y.low, 0);
+    bounds = join(last, first, /*both=*/true);
+    break;
+  }
+  default:
+    return std::nullopt;
+  }
+  if (isPositive)
+    return bounds;
+  Value isFew = b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::sle, c, constant(mostDivisor));
+  Value isSome = b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::sgt, c, constant(0));
+  return choose(make<arith::AndIOp>(isSome, isFew), bounds, {});
+}
+
+KeyBounds BoxEvaluator::compareKeys(CmpIPredicate predicate, Value x, Value y, Value key) {
+  for (bool isLeft : {true, false}) {
+    Value side = isLeft ? x : y;
+    auto select = side.getDefiningOp<arith::SelectOp>();
+    Value which = select && !isFromAbove(side) && !interval(side) ? oneValue(select.getCondition()) : Value();
+    if (!which)
+      continue;
+    if (assumesPositive && select.getFalseValue().getDefiningOp<arith::FloorDivSIOp>()) // of a guard against 0
+      return isLeft ? compareKeys(predicate, select.getFalseValue(), y, key) : compareKeys(predicate, x, select.getFalseValue(), key);
+    auto with = [&](Value value) { return isLeft ? compareKeys(predicate, value, y, key) : compareKeys(predicate, x, value, key); };
+    KeyBounds taken = with(select.getTrueValue()), other = with(select.getFalseValue());
+    return choose(which, taken, other);
+  }
+  Interval left = interval(x), right = interval(y);
+  if (Value some = compare(predicate, left, right).some)
+    return everywhereIf(some);
+  if (std::optional<KeyBounds> bounds = compareQuotient(predicate, x, y, key))
+    return *bounds;
+  if (std::optional<KeyBounds> bounds = compareQuotient(swapped(predicate), y, x, key))
+    return *bounds;
+  auto p = linear(x, key), q = linear(y, key);
+  if (!p || !q)
+    return {};
+  switch (predicate) {
+  case CmpIPredicate::slt:
+    return atMost(*p, *q, 1);
+  case CmpIPredicate::sle:
+    return atMost(*p, *q, 0);
+  case CmpIPredicate::sgt:
+    return atMost(*q, *p, 1);
+  case CmpIPredicate::sge:
+    return atMost(*q, *p, 0);
+  case CmpIPredicate::eq: {
+    KeyBounds forth = atMost(*p, *q, 0), back = atMost(*q, *p, 0);
+    return join(forth, back, /*both=*/true);
+  }
+  default:
+    return {};
+  }
 }
 
 KeyBounds BoxEvaluator::keyBounds(Value condition, Value key, bool negated) {
@@ -395,29 +524,10 @@ KeyBounds BoxEvaluator::keyBounds(Value condition, Value key, bool negated) {
     either.isExact = false;
     return either;
   }
-  if (std::optional<KeyBounds> same = boundsWithoutKey(condition, negated))
-    return *same;
-  auto cmp = dyn_cast_or_null<arith::CmpIOp>(op);
-  if (!cmp)
-    return {};
-  CmpIPredicate predicate = negated ? arith::invertPredicate(cmp.getPredicate()) : cmp.getPredicate();
-  auto x = linear(cmp.getLhs(), key), y = linear(cmp.getRhs(), key);
-  if (!x || !y)
-    return {};
-  switch (predicate) {
-  case CmpIPredicate::slt:
-    return atMost(*x, *y, 1);
-  case CmpIPredicate::sle:
-    return atMost(*x, *y, 0);
-  case CmpIPredicate::sgt:
-    return atMost(*y, *x, 1);
-  case CmpIPredicate::sge:
-    return atMost(*y, *x, 0);
-  case CmpIPredicate::eq: {
-    KeyBounds forth = atMost(*x, *y, 0), back = atMost(*y, *x, 0);
-    return join(forth, back, /*both=*/true);
-  }
-  default:
-    return {};
-  }
+  if (auto cmp = dyn_cast_or_null<arith::CmpIOp>(op))
+    return compareKeys(negated ? arith::invertPredicate(cmp.getPredicate()) : cmp.getPredicate(), cmp.getLhs(), cmp.getRhs(), key);
+  Truth known = truth(condition);
+  if (Value some = negated ? known.all : known.some)
+    return everywhereIf(negated ? make<arith::XOrIOp>(some, flag(true)) : some);
+  return {};
 }

@@ -8,6 +8,7 @@
 #include "dialect/tile/TileDialect.h"
 #include "passes/lower/IndexRange.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 
 namespace tegula {
@@ -47,6 +48,12 @@ public:
   Interval interval(mlir::Value value);
   Truth truth(mlir::Value value);
 
+  /// From here on divisors count as positive, for text that a person reads. Gives the values of which that was assumed so far.
+  llvm::ArrayRef<mlir::Value> assumePositiveDivisors() {
+    assumesPositive = true;
+    return assumed;
+  }
+
   /// Where `key`, an argument of the region that has no interval, must lie for `condition` to hold somewhere; the other arguments range over theirs.
   KeyBounds keyBounds(mlir::Value condition, mlir::Value key, bool negated = false);
 
@@ -64,16 +71,19 @@ private:
   Interval quotient(mlir::Operation *op, Interval x, Interval y);
   Interval remainder(Interval x, mlir::Value divisor, Interval quotients);
   Interval lookup(tile::LookupOp op);
+  Interval declared(mlir::BlockArgument table, tile::KernelOp kernel);
   Interval shift(mlir::Operation *op, Interval x, Interval y);
   Interval bits(mlir::Operation *op, Interval x, Interval y);
   bool isNotNegative(mlir::Value value);
   Truth computeTruth(mlir::Operation *op);
-  Truth compare(mlir::Operation *op);
+  Truth compare(mlir::arith::CmpIPredicate predicate, Interval x, Interval y);
   std::optional<Linear> linear(mlir::Value value, mlir::Value key);
   KeyBounds atMost(const Linear &left, const Linear &right, int64_t slack);
   KeyBounds join(KeyBounds x, KeyBounds y, bool both);
   KeyBounds choose(mlir::Value condition, KeyBounds x, KeyBounds y);
-  std::optional<KeyBounds> boundsWithoutKey(mlir::Value condition, bool negated);
+  KeyBounds everywhereIf(mlir::Value condition);
+  KeyBounds compareKeys(mlir::arith::CmpIPredicate predicate, mlir::Value x, mlir::Value y, mlir::Value key);
+  std::optional<KeyBounds> compareQuotient(mlir::arith::CmpIPredicate predicate, mlir::Value quotient, mlir::Value other, mlir::Value key);
 
   mlir::Value constant(int64_t value);
   mlir::Value flag(bool value);
@@ -86,6 +96,8 @@ private:
   llvm::DenseMap<mlir::Value, Interval> intervals;
   llvm::DenseMap<mlir::Value, Truth> truths;
   llvm::DenseMap<mlir::Value, mlir::Value> values;
+  bool assumesPositive = false;
+  llvm::SmallVector<mlir::Value> assumed;
 };
 
 } // namespace tegula

@@ -115,21 +115,12 @@ private:
       return success();
     SmallVector<Value> ends;
     for (StringAttr text : range.getAsRange<StringAttr>()) {
-      ends.push_back(emitPrefix(b, loc, text.getValue(), [&](StringRef name) { return named(name); }));
+      ends.push_back(emitPrefix(b, loc, text.getValue(), kernel));
       if (!ends.back())
         return emitError(table.getLoc()) << "the range of `" << nameOf(table) << "` is no arithmetic of integers, so that it cannot be checked";
     }
     checkElements(table, [&](Value first, ValueRange lead) { return checkRange(table, ends, first, lead); });
     return success();
-  }
-
-  /// A dim or an integer scalar, as i64.
-  Value named(StringRef name) {
-    for (BlockArgument argument : kernel.getArguments())
-      for (StringRef fact : {"tile.dim", "tile.name"})
-        if (auto own = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), fact); own && own.getValue() == name && argument.getType().isSignlessInteger())
-          return b.createOrFold<arith::ExtSIOp>(loc, b.getI64Type(), argument);
-    return {};
   }
 
   /// Runs `body` for each stretch of `lanes` elements of the last axis: with its first element, and the indices of the other axes.

@@ -93,12 +93,19 @@ private:
     return isKnown ? success() : kernel.emitError("which blocks `") << kernel.getSymName() << "` visits depends on what its tiles hold";
   }
 
-  /// The size of a block, and what the weights of a row are relative to.
+  /// The size of a block, what the weights of a row are relative to, and over how many ranges of keys loops run to tell whether a block is live.
   DictionaryAttr facts(KeyLoop &found) {
     Builder b(&getContext());
     NamedAttrList facts({b.getNamedAttr("rows", b.getI64IntegerAttr(found.rows)), b.getNamedAttr("keys", b.getI64IntegerAttr(found.keys))});
     if (OnlineSoftmaxOp softmax = found.softmax)
       facts.append("reference", b.getStringAttr(!softmax.getFixed() ? "running max" : softmax.getFromFirstBlock() ? "first block" : "first visible block"));
+    int64_t steps = 1;
+    getOperation()->walk([&](scf::ForOp loop) {
+      if (std::optional<APInt> trips = loop.getStaticTripCount(); trips && loop->getNumResults() == 1 && loop->getResult(0).getType().isInteger(1))
+        steps += trips->getSExtValue();
+    });
+    if (steps > 1)
+      facts.append("steps", b.getI64IntegerAttr(steps));
     return facts.getDictionary(&getContext());
   }
 

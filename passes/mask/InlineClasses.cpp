@@ -99,6 +99,29 @@ private:
   Location loc;
 };
 
+/// A loop over the ranges.
+void expand(AnyRangeOp op) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  auto constant = [&](int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); };
+  Value zero = constant(0), one = constant(1), end = arith::AddIOp::create(b, loc, op.getNumber(), constant(op.getStep()));
+  Value no = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
+  auto any = scf::ForOp::create(b, loc, zero, op.getCount(), one, no, [&](OpBuilder &inner, Location, Value p, ValueRange sum) {
+    IRMapping map;
+    Block &range = op.getRange().front();
+    map.map(range.getArgument(0), p);
+    for (Operation &scalar : range.without_terminator())
+      inner.clone(scalar, map);
+    ValueRange yielded = range.getTerminator()->getOperands();
+    Value lower = map.lookupOrDefault(yielded[0]), upper = map.lookupOrDefault(yielded[1]);
+    Value first = arith::MaxSIOp::create(inner, loc, lower, op.getNumber()), past = arith::MinSIOp::create(inner, loc, upper, end);
+    Value meets = arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::slt, first, past);
+    scf::YieldOp::create(inner, loc, arith::OrIOp::create(inner, loc, sum[0], meets).getResult());
+  });
+  op.getMeets().replaceAllUsesWith(any.getResult(0));
+  op.erase();
+}
+
 struct InlineClassesPass : tegula::impl::InlineClassesPassBase<InlineClassesPass> {
   void runOnOperation() override {
     auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
@@ -115,6 +138,22 @@ struct InlineClassesPass : tegula::impl::InlineClassesPassBase<InlineClassesPass
       else
         Inliner(loop).visitLive();
       ++inlined;
+    }
+    // Every thread of a direct kernel would run over all ranges, which costs it more than a dead block does.
+    bool isDirect = schedule && schedule.getForm() == Form::Direct;
+    SmallVector<AnyRangeOp> searches;
+    getOperation()->walk([&](AnyRangeOp op) {
+      if (!op->getParentOfType<ListBlocksOp>())
+        searches.push_back(op);
+    });
+    for (AnyRangeOp op : searches) {
+      if (!isDirect) {
+        expand(op);
+        continue;
+      }
+      OpBuilder b(op);
+      op.getMeets().replaceAllUsesWith(arith::ConstantOp::create(b, op.getLoc(), b.getBoolAttr(true)));
+      op.erase();
     }
   }
 };

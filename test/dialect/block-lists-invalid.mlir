@@ -85,3 +85,25 @@ func.func @classify(%n: i64) {
   } : i64
   return
 }
+
+// -----
+
+func.func @range(%n: i64) {
+  // expected-error@+1 {{constraint 1: expected a region that takes an i64 and yields two}}
+  %meets = tile.any_range %n step 16 of %n {
+  ^bb0(%p: i64):
+    tile.yield %p : i64
+  }
+  return
+}
+
+// -----
+
+func.func @range(%n: i64) {
+  // expected-error@+1 {{constraint 2: expected a positive step, but got 0}}
+  %meets = tile.any_range %n step 0 of %n {
+  ^bb0(%p: i64):
+    tile.yield %p, %p : i64, i64
+  }
+  return
+}

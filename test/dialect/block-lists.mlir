@@ -17,6 +17,20 @@ tile.kernel @list(%lo: i64, %hi: i64) {
   tile.return
 }
 
+// CHECK-LABEL: tile.kernel @ranges
+tile.kernel @ranges(%n: i64, %count: i64) {
+  // CHECK: tile.any_range %{{.*}} step 128 of %{{.*}} {
+  // CHECK-NEXT: ^bb0(%[[P:.*]]: i64):
+  // CHECK-NEXT: %[[END:.*]] = arith.addi %[[P]]
+  // CHECK-NEXT: tile.yield %[[P]], %[[END]] : i64, i64
+  %meets = tile.any_range %n step 128 of %count {
+  ^bb0(%p: i64):
+    %end = arith.addi %p, %count : i64
+    tile.yield %p, %end : i64, i64
+  }
+  tile.return
+}
+
 !ring = !warp.ring<128x64xbf16, stages 2>
 // CHECK-LABEL: warp.kernel @notes
 warp.kernel @notes(%n: i64, %end: i64) {

@@ -292,7 +292,7 @@ llvm::Error Explainer::fillLength(LengthFacts &facts) {
   int64_t blocks = llvm::divideCeil(facts.length, result.visits->keys);
   int64_t heads = one->dim("B") * one->dim("H");
   if (heads * blocks * llvm::divideCeil(facts.length, result.visits->rows) >
-      mostTiles)
+      mostTiles / result.visits->steps)
     return userError("too many tiles for a count");
   auto proved = countProved(*result.visits, *one, blocks, /*withMap=*/false);
   if (!proved)

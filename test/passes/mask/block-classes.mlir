@@ -107,3 +107,67 @@ tile.kernel @rows(%v: !v, %S: memref<?x?xf32>, %M: i64 {tile.dim = "M"}, %L: i64
   tile.store %r#0, %S[%row, %c0] axes [0] : tensor<128xf32>, memref<?x?xf32>
   tile.return
 }
+
+// -----
+
+// What is known of no two rows together is looked for in each: one of 128 rows, and one of 4 numbers, chooses the 16 keys of a block for it. Where the number of keys were not positive, nothing
+// would be bounded.
+!v = memref<?x64xf16, strided<[?, ?]>>
+!sel = memref<?x4xi32, strided<[?, ?]>>
+// CHECK-LABEL: tile.kernel @chosen
+// CHECK-SAME: %[[SEL:[^ ]*]]: memref<?x4xi32
+tile.kernel @chosen(%v: !v, %S: memref<?x?xf32>, %sel: !sel {tile.name = "sel"}, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) {
+  %c128 = arith.constant 128 : i64
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c4 = arith.constant 4 : i64
+  %c16 = arith.constant 16 : i64
+  %no = arith.constant false
+  %tiles = arith.ceildivsi %M, %c128 : i64
+  %t = tile.program_id of (%tiles) : i64
+  // CHECK: %[[ROW:.*]] = arith.muli
+  %row = arith.muli %t, %c128 : i64
+  // CHECK: %[[LAST:.*]] = arith.addi %[[ROW]], %c127
+  %m0 = arith.constant dense<0xFF800000> : tensor<128xf32>
+  %l0 = arith.constant dense<0.0> : tensor<128xf32>
+  %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<128x32xf32>
+  %r:3 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
+    %s = tile.load %S[%row, %n] axes [0, 1] : memref<?x?xf32> -> tensor<128x32xf32>
+    %keep = tile.mask rows(%row) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %block = arith.floordivsi %j, %c16 : i64
+      %any = scf.for %k = %c0 to %c4 step %c1 iter_args(%a = %no) -> (i1) : i64 {
+        %chosen = tile.lookup %sel[%i, %k] : !sel
+        %wide = arith.extsi %chosen : i32 to i64
+        %same = arith.cmpi eq, %wide, %block : i64
+        %both = arith.ori %a, %same : i1
+        scf.yield %both : i1
+      }
+      tile.yield %any : i1
+    } : tensor<128x32xi1>
+    %x = arith.select %keep, %s, %hidden : tensor<128x32xi1>, tensor<128x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 1.0 : tensor<128x32xf32>, tensor<128xf32>
+    %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
+    %w = arith.truncf %p : tensor<128x32xf32> to tensor<128x32xf16>
+    %vt = tile.load %v[%n, %c0] axes [0, 1] : !v -> tensor<32x64xf16>
+    %u2 = tile.dot %w, %vt acc(%u1 : tensor<128x64xf32>) : tensor<128x32xf16>, tensor<32x64xf16> -> tensor<128x64xf32>
+    tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
+  }
+  // CHECK: } classes {
+  // CHECK-NEXT: ^bb0(%[[K:.*]]: i64):
+  // CHECK-NEXT: %[[LIVE:.*]] = tile.any_range %[[K]] step 32 of %c512{{[^ ]*}} {
+  // CHECK-NEXT: ^bb0(%[[P:.*]]: i64):
+  // CHECK: %[[Q:.*]] = arith.divui %[[P]], %c4
+  // CHECK: %[[OWN:.*]] = arith.addi %[[ROW]], %[[Q]]
+  // CHECK: %[[I:.*]] = arith.minsi %[[OWN]], %[[LAST]]
+  // CHECK: %[[T:.*]] = arith.remui %[[P]], %c4
+  // CHECK: %[[READ:.*]] = tile.lookup %[[SEL]][%[[I]], %[[T]]]
+  // CHECK: %[[CHOSEN:.*]] = arith.extsi %[[READ]]
+  // CHECK-DAG: arith.muli %[[CHOSEN]], %c16
+  // CHECK-DAG: arith.addi %[[CHOSEN]], %c1
+  // CHECK: tile.yield %{{.*}}, %{{.*}} : i64, i64
+  // CHECK: tile.yield %[[LIVE]] : i1
+  tile.store %r#0, %S[%row, %c0] axes [0] : tensor<128xf32>, memref<?x?xf32>
+  tile.return
+}

@@ -32,3 +32,42 @@ tile.kernel @live(%lo: i64, %hi: i64, %x: memref<?xf32>) {
   }
   tile.return
 }
+
+// -----
+
+// Whether a block meets one of many ranges: a loop over them.
+// CHECK-LABEL: tile.kernel @ranges
+tile.kernel @ranges(%n: i64, %count: i64, %x: memref<?xi64>) {
+  // CHECK: %[[END:.*]] = arith.addi %[[N:.*]], %c16
+  // CHECK: %[[ANY:.*]] = scf.for %[[P:.*]] = %c0{{.*}} to %{{.*}} step %c1{{.*}} iter_args(%[[SUM:.*]] = %false)
+  // CHECK: %[[PAST:.*]] = arith.addi %[[P]]
+  // CHECK: %[[FIRST:.*]] = arith.maxsi %[[P]], %[[N]]
+  // CHECK: %[[LAST:.*]] = arith.minsi %[[PAST]], %[[END]]
+  // CHECK: %[[MEETS:.*]] = arith.cmpi slt, %[[FIRST]], %[[LAST]]
+  // CHECK: arith.ori %[[SUM]], %[[MEETS]]
+  // CHECK: tile.print "{}"(%[[ANY]])
+  %meets = tile.any_range %n step 16 of %count {
+  ^bb0(%p: i64):
+    %end = arith.addi %p, %count : i64
+    tile.yield %p, %end : i64, i64
+  }
+  tile.print "{}" (%meets) : i1
+  tile.return
+}
+
+// -----
+
+// Every thread of a direct kernel would run that loop: there all blocks count as met.
+// CHECK-LABEL: tile.kernel @direct
+tile.kernel @direct(%n: i64, %count: i64) attributes {schedule = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online>} {
+  // CHECK: %[[YES:.*]] = arith.constant true
+  // CHECK-NOT: scf.for
+  // CHECK: tile.print "{}"(%[[YES]])
+  %meets = tile.any_range %n step 16 of %count {
+  ^bb0(%p: i64):
+    %end = arith.addi %p, %count : i64
+    tile.yield %p, %end : i64, i64
+  }
+  tile.print "{}" (%meets) : i1
+  tile.return
+}
