@@ -2,6 +2,7 @@
 //
 // One thread a key: it looks at rows from both ends inwards, where masks that move with the row let a key pass, until one sees the key. A row of the tile is 128 bytes
 // of each panel; the swizzle stays within them.
+#include "passes/lower/AnyRange.h"
 #include "passes/lower/InlinePtx.h"
 #include "passes/lower/LowerWarp.h"
 
@@ -37,8 +38,12 @@ struct ConvertZeroUnseen : OpConversionPattern<warp::ZeroUnseenOp> {
       if (start + threads > slot.getRows())
         exists = arith::AndIOp::create(b, loc, exists, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, c, constantInt(b, loc, slot.getRows())));
       OpBuilder::InsertionGuard guard(b);
+      bool isJoint = llvm::any_of(op.getPossible().getOps(), [](Operation &inner) { return isa<tile::AnyRangeOp>(inner); });
+      Value possible = isJoint ? isPossible(op, key, thread, b) : Value();
       b.setInsertionPointToStart(scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
-      Value seen = isSeen(op, adaptor, key, b), unseen = arith::XOrIOp::create(b, loc, seen, constantInt(b, loc, 1, 1));
+      if (!isJoint && !op.getPossible().empty())
+        possible = inlineRegion(b, op.getPossible(), key);
+      Value seen = isSeen(op, adaptor, key, possible, b), unseen = arith::XOrIOp::create(b, loc, seen, constantInt(b, loc, 1, 1));
       b.setInsertionPointToStart(scf::IfOp::create(b, loc, unseen, /*withElseRegion=*/false).thenBlock());
       storeZeros(slot, adaptor.getSlot(), c, loc, b);
     }
@@ -51,13 +56,31 @@ struct ConvertZeroUnseen : OpConversionPattern<warp::ZeroUnseenOp> {
 private:
   static constexpr int64_t threads = 128, panelRow = 128;
 
+  /// With ranges that the lanes of a warp look at for the keys of all of them.
+  Value isPossible(warp::ZeroUnseenOp op, Value key, Value thread, ConversionPatternRewriter &b) const {
+    Location loc = op.getLoc();
+    Value lane = arith::AndIOp::create(b, loc, thread, constantInt(b, loc, warp::ClassifyBlocksOp::lanes - 1));
+    Value first = arith::SubIOp::create(b, loc, key, arith::ExtUIOp::create(b, loc, b.getI64Type(), lane));
+    Block &region = op.getPossible().front();
+    IndexRanges ranges(state.ranges);
+    NarrowCloner code(b, loc, ranges);
+    code.map(region.getArgument(0), key);
+    for (Operation &inner : region.without_terminator()) {
+      if (auto any = dyn_cast<tile::AnyRangeOp>(inner))
+        code.map(any.getMeets(), meetsRange(any, code, lane, first));
+      else
+        code.clone(inner);
+    }
+    return code.lookup(region.getTerminator()->getOperand(0));
+  }
+
   /// Rows last - 1, first, last - 2, first + 1, ... until one sees the key.
-  static Value isSeen(warp::ZeroUnseenOp op, OpAdaptor adaptor, Value key, ConversionPatternRewriter &b) {
+  static Value isSeen(warp::ZeroUnseenOp op, OpAdaptor adaptor, Value key, Value possible, ConversionPatternRewriter &b) {
     Location loc = op.getLoc();
     Value zero = constantInt(b, loc, 0, 64), one = constantInt(b, loc, 1, 64);
     Value count = arith::SubIOp::create(b, loc, adaptor.getLast(), adaptor.getFirst());
-    if (!op.getPossible().empty())
-      count = arith::SelectOp::create(b, loc, inlineRegion(b, op.getPossible(), key), count, zero);
+    if (possible)
+      count = arith::SelectOp::create(b, loc, possible, count, zero);
     Type i1 = b.getI1Type(), i64 = b.getI64Type();
     auto loop = scf::WhileOp::create(b, loc, TypeRange{i64, i1}, ValueRange{zero, constantInt(b, loc, 0, 1)});
     OpBuilder::InsertionGuard guard(b);

@@ -333,26 +333,38 @@ private:
 
   /// Whether some row, for some element of a condition, sees keys of the block: each bounds them. Null where they are not bounded.
   Value meetsRanges(Value condition, MaskedScores found, BlockCode &code, IndexRanges &ranges) {
-    Elements elements(condition);
-    Location loc = found.mask.getLoc();
-    Region &region = found.mask.getBody();
     OpBuilder ahead(found.loop);
     Interval rows = rowsOfOne(ahead, found);
-    Value count = arith::ConstantOp::create(code.b, loc, code.b.getI64IntegerAttr(found.rows() * elements.count));
-    auto any = AnyRangeOp::create(code.b, loc, code.number(), count, code.b.getI64IntegerAttr(found.loop.getStep()));
-    OpBuilder b(code.b.getContext());
+    Region &region = found.mask.getBody();
+    AnyRangeOp any = anyRange(code.b, code.number(), found.loop.getStep(), rows, found.rows(), {condition}, region, found.loop.getBody(), ranges).first;
+    return any ? any.getMeets() : Value();
+  }
+
+  /// Ranges of the keys for which all of `conditions` hold, of which the first is or-ed of elements: one range a row and element. Null where keys are not bounded; and whether a key in a range
+  /// is one for which they hold.
+  std::pair<AnyRangeOp, bool> anyRange(OpBuilder &at, Value number, int64_t step, Interval rows, int64_t numRows, ArrayRef<Value> conditions, Region &region, Region &scope, IndexRanges &ranges) {
+    Elements elements(conditions.front());
+    Location loc = region.getLoc();
+    Value count = arith::ConstantOp::create(at, loc, at.getI64IntegerAttr(numRows * elements.count));
+    auto any = AnyRangeOp::create(at, loc, number, count, at.getI64IntegerAttr(step));
+    OpBuilder b(at.getContext());
     Block *body = b.createBlock(&any.getRange(), {}, {b.getI64Type()}, {loc});
     auto constant = [&](int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); };
     Value each = constant(elements.count), row = b.createOrFold<arith::DivUIOp>(loc, body->getArgument(0), each);
     row = b.createOrFold<arith::MinSIOp>(loc, b.createOrFold<arith::AddIOp>(loc, rows.low, row), rows.high);
-    BoxEvaluator box(b, loc, found.loop.getBody(), ranges);
+    BoxEvaluator box(b, loc, scope, ranges);
     box.set(region.getArgument(0), {row, row});
     if (elements.number) {
-      Value number = arith::RemUIOp::create(b, loc, body->getArgument(0), each);
-      box.set(elements.number, {number, number});
+      Value element = arith::RemUIOp::create(b, loc, body->getArgument(0), each);
+      box.set(elements.number, {element, element});
     }
     KeyBounds keys = box.keyBounds(elements.condition, region.getArgument(1));
-    if (!keys.lower && !keys.upper) {
+    bool isBounded = keys.lower || keys.upper;
+    for (Value condition : conditions.drop_front()) {
+      KeyBounds more = box.keyBounds(condition, region.getArgument(1));
+      keys = box.join(keys, more, /*both=*/true);
+    }
+    if (!isBounded) {
       any.erase();
       return {};
     }
@@ -360,7 +372,7 @@ private:
     Value upper = keys.upper ? keys.upper : constant(2 * ForBlocksOp::classifiedKeys).getResult();
     YieldOp::create(b, loc, ValueRange{lower, upper});
     ++searched;
-    return any;
+    return {any, keys.isExact};
   }
 
   /// Of scalar code, over a block.
@@ -411,6 +423,13 @@ private:
     if (Value partial = unseen(op, ranges))
       op.getPartialMutable().assign(partial);
     Block *body = b.createBlock(&op.getPossible(), {}, {b.getI64Type()}, {loc});
+    if (Value seen = seenByRanges(op, rows, b, ranges)) {
+      YieldOp::create(b, loc, seen);
+      // What is possible is so: the first row that is looked at says no more.
+      b.setInsertionPoint(region.front().getTerminator());
+      region.front().getTerminator()->setOperand(0, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)));
+      return;
+    }
     BoxEvaluator key(b, loc, region, ranges);
     key.set(region.getArgument(0), rows);
     key.set(region.getArgument(1), {body->getArgument(0), body->getArgument(0)});
@@ -418,6 +437,43 @@ private:
       YieldOp::create(b, loc, some);
     else
       op.getPossible().getBlocks().clear();
+  }
+
+  /// Whether some row sees a key, exactly, where one of the conditions is looked for row by row; else null. Threads of a pipelined kernel do that together.
+  Value seenByRanges(ZeroUnseenOp op, Interval rows, OpBuilder &b, IndexRanges &ranges) {
+    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
+    if (!schedule || schedule.getForm() != Form::Pipelined)
+      return {};
+    Region &region = op.getSeen();
+    Block *body = b.getBlock();
+    SmallVector<Value> conjuncts{region.front().getTerminator()->getOperand(0)}, others, choices;
+    while (!conjuncts.empty()) {
+      Value next = conjuncts.pop_back_val();
+      BoxEvaluator all(b, op.getLoc(), region, ranges);
+      all.set(region.getArgument(0), rows);
+      all.set(region.getArgument(1), {body->getArgument(0), body->getArgument(0)});
+      if (auto both = next.getDefiningOp<arith::AndIOp>(); both && region.isAncestor(both->getParentRegion()))
+        conjuncts.append({both.getRhs(), both.getLhs()});
+      else
+        (all.truth(next).some ? others : choices).push_back(next);
+    }
+    if (choices.size() != 1)
+      return {};
+    Value seen;
+    for (choices.assign(1, choices.front()); !choices.empty();) {
+      Value next = choices.pop_back_val();
+      if (auto either = next.getDefiningOp<arith::OrIOp>(); either && region.isAncestor(either->getParentRegion())) {
+        choices.append({either.getRhs(), either.getLhs()});
+        continue;
+      }
+      SmallVector<Value> conditions{next};
+      llvm::append_range(conditions, others);
+      auto [any, isExact] = anyRange(b, body->getArgument(0), /*step=*/1, rows, schedule.getBlockM(), conditions, region, region, ranges);
+      if (!any || !isExact)
+        return {};
+      seen = seen ? b.createOrFold<arith::OrIOp>(op.getLoc(), seen, any) : any.getMeets();
+    }
+    return seen;
   }
 
   /// Of several limits that each row sets to its keys, the one that holds: one comparison an element.

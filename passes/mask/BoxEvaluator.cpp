@@ -359,7 +359,6 @@ KeyBounds BoxEvaluator::atMost(const Linear &left, const Linear &right, int64_t 
   return {{}, make<arith::AddIOp>(whole, constant(1)), /*isExact=*/true};
 }
 
-/// Of two conditions that must both hold, or of which either may.
 KeyBounds BoxEvaluator::join(KeyBounds x, KeyBounds y, bool both) {
   KeyBounds result;
   if (both) {
@@ -419,14 +418,15 @@ std::optional<KeyBounds> BoxEvaluator::compareQuotient(CmpIPredicate predicate, 
   auto division = quotient.getDefiningOp<arith::FloorDivSIOp>();
   if (!division || isFromAbove(quotient) || interval(quotient))
     return std::nullopt;
-  constexpr int64_t most = int64_t(1) << 33, mostDivisor = int64_t(1) << 27; // so that products stay far inside i64
+  constexpr int64_t most = int64_t(1) << 33, mostDivisor = int64_t(1) << 27; // so that products stay inside i64, far enough for a difference
   std::optional<IndexRange> range = ranges.of(other), divisors = ranges.of(division.getRhs());
   std::optional<Linear> dividend = linear(division.getLhs(), key);
   Interval divisor = interval(division.getRhs()), y = interval(other);
   if (!dividend || !divisor.isOneValue() || !y || !range || range->low < -most || range->high > most)
     return std::nullopt;
   Value c = divisor.low, one = constant(1);
-  bool isPositive = divisors && divisors->low > 0 && divisors->high <= mostDivisor;
+  auto magnitude = [](IndexRange of) { return std::max(__int128(of.high), -__int128(of.low)); };
+  bool isPositive = divisors && divisors->low > 0 && (magnitude(*range) + 1) * divisors->high <= (__int128(1) << 62) + (__int128(1) << 32);
   if (auto guard = division.getRhs().getDefiningOp<arith::SelectOp>(); guard && assumesPositive && !isPositive)
     c = guard.getFalseValue(), assumed.push_back(c), isPositive = true;
   auto upTo = [&](Value value, int64_t more) { // dividends whose quotients are at most `value`, or less where `more` is 0

@@ -57,6 +57,9 @@ public:
   /// Where `key`, an argument of the region that has no interval, must lie for `condition` to hold somewhere; the other arguments range over theirs.
   KeyBounds keyBounds(mlir::Value condition, mlir::Value key, bool negated = false);
 
+  /// Of two conditions that must both hold, or of which either may.
+  KeyBounds join(KeyBounds x, KeyBounds y, bool both);
+
 private:
   /// `coefficient * key + rest`.
   struct Linear {
@@ -79,7 +82,6 @@ private:
   Truth compare(mlir::arith::CmpIPredicate predicate, Interval x, Interval y);
   std::optional<Linear> linear(mlir::Value value, mlir::Value key);
   KeyBounds atMost(const Linear &left, const Linear &right, int64_t slack);
-  KeyBounds join(KeyBounds x, KeyBounds y, bool both);
   KeyBounds choose(mlir::Value condition, KeyBounds x, KeyBounds y);
   KeyBounds everywhereIf(mlir::Value condition);
   KeyBounds compareKeys(mlir::arith::CmpIPredicate predicate, mlir::Value x, mlir::Value y, mlir::Value key);

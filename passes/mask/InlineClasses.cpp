@@ -143,7 +143,7 @@ struct InlineClassesPass : tegula::impl::InlineClassesPassBase<InlineClassesPass
     bool isDirect = schedule && schedule.getForm() == Form::Direct;
     SmallVector<AnyRangeOp> searches;
     getOperation()->walk([&](AnyRangeOp op) {
-      if (!op->getParentOfType<ListBlocksOp>())
+      if (!(isPipelined && op->getParentOfType<ZeroUnseenOp>()) && !op->getParentOfType<ListBlocksOp>()) // those are for the lanes of a warp
         searches.push_back(op);
     });
     for (AnyRangeOp op : searches) {
