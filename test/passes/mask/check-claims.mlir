@@ -35,10 +35,12 @@ tile.kernel @declared(%ids: memref<?x?xi32, strided<[?, ?]>> {tile.name = "ids",
 
 // -----
 
-// Nothing is claimed, and a lookup by the key alone lies inside: nothing is looked at.
+// Nothing is claimed, and a lookup by the key alone lies inside: nothing is looked at. It is a program all the same.
 // CHECK-LABEL: tile.kernel @nothing
+// CHECK-NEXT: %[[YES:.*]] = arith.constant true
 // CHECK-NEXT: arith.constant
 // CHECK-NEXT: tile.program_id
+// CHECK-NEXT: tile.assert %[[YES]], ""
 // CHECK-NEXT: tile.return
 !m = memref<1x1x?x8xf32, strided<[?, ?, ?, ?]>>
 tile.kernel @nothing(%q: !m {tile.name = "q", tile.role = "in", tile.dims = [1, 1, "N", 8]}, %bias: memref<?xf32, strided<[?]>> {tile.name = "bias", tile.dims = ["N"], tile.role = "in"},
