@@ -207,6 +207,7 @@ struct Compiler::Run {
     options.target = request.target;
     options.schedule = schedule;
     options.approximateTanh = request.approximateTanh;
+    options.countVisits = request.countVisits;
     return options;
   }
 

@@ -38,6 +38,7 @@ struct CompileRequest {
   Stage startFrom = Stage::Source;
   Stage stopAfter = Stage::Ptx; ///< Cubin: needs ptxas. Cpu: use compileForCpu
   bool approximateTanh = false; ///< GPU: tanh by its instruction, exact to 11 bits
+  bool countVisits = false;     ///< GPU: the kernel counts its visits of blocks of keys by class, as debug builds do
   bool optimize = true;         ///< CPU: let LLVM optimise, which takes most of the time of a compilation
   std::string dumpDir;          ///< empty: no dumps; else one file a stage
   bool remarks = false;         ///< what passes chose and why, as remarks

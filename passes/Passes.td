@@ -173,6 +173,19 @@ def CountVisitsPass : Pass<"tegula-count-visits", "::mlir::ModuleOp"> {
   let statistics = [Statistic<"counted", "loops-counted", "loops over blocks of keys">];
 }
 
+def MarkVisitsPass : Pass<"tegula-mark-visits", "::mlir::ModuleOp"> {
+  let summary = "lets a kernel count the blocks of keys that it visits, by class";
+  let description = [{
+    For debug builds, so that what `tegula explain` counts (tegula-count-visits) can be compared with what runs. Each loop over blocks of keys gets a `tile.visit`, whose class is decided as the loop
+    itself decides whether scores go through the element mask. Stands behind tegula-bound-masks; later passes keep the op where the block's scores are computed. Programs that only compute rows again are
+    left out. So are those of form `direct` whose warpgroups each have a loop of their own, since none of them sees all blocks of the tile, and those where the class depends on what tiles hold: a remark.
+
+    Example: `tile.for_blocks %n = %lo to %hi ... { ... scf.if %partial ... }` gets a `tile.visit tested %partial` at its end.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"marked", "loops-marked", "loops over blocks of keys">];
+}
+
 def InlineClassesPass : Pass<"tegula-inline-classes", "::tegula::tile::KernelOp"> {
   let summary = "turns a loop over the live blocks among all into one that looks for them";
   let description = [{

@@ -55,6 +55,8 @@ static void addBoundedPasses(OpPassManager &pm, const PipelineOptions &options) 
 
 void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options) {
   addBoundedPasses(pm, options);
+  if (options.countVisits && options.target != "cpu")
+    pm.addPass(createMarkVisitsPass());
   OpPassManager &blocks = pm.nest<tile::KernelOp>();
   blocks.addPass(createRotateLoopPass());
   blocks.addPass(createInlineClassesPass());

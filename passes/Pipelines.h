@@ -13,6 +13,7 @@ struct PipelineOptions {
   std::string target = "sm_90a";       ///< a GPU target's name, or "cpu"
   std::vector<std::string> schedule;   ///< FIELD=VALUE overrides
   bool approximateTanh = false;        ///< on a GPU: tanh by its instruction
+  bool countVisits = false;            ///< on a GPU: the kernel counts its visits of blocks; see tegula-mark-visits
 };
 
 /// attention -> tile: choose the schedule, write the tile program, recognise and rotate its loop, expand the softmax.

@@ -330,6 +330,18 @@ tegula_status tegula_redone_rows(const tegula_kernel *kernel, void *stream,
   });
 }
 
+tegula_status tegula_visits(const tegula_kernel *kernel, void *stream,
+                            uint64_t *partial, uint64_t *full) {
+  return recorded([&]() -> Status {
+    TEGULA_RETURN_IF_FAILED(
+        checkNotNull({kernel, partial, full}, "kernel, partial and full"));
+    Result<BlockVisits> found = kernel->set->visits(stream);
+    *partial = found.ok() ? found->partial : 0;
+    *full = found.ok() ? found->full : 0;
+    return found.status();
+  });
+}
+
 tegula_status tegula_launch_values(const tegula_kernel *kernel,
                                    const tegula_value *values,
                                    size_t num_values, const int64_t *dims,

@@ -178,10 +178,10 @@ Status Kernel::prepare(void *stream) const {
   });
 }
 
-Result<uint32_t> Kernel::redoneRows(void *stream) const {
-  return guarded([&]() -> Result<uint32_t> {
-    if (!description.hasWorkspace())
-      return 0u;
+/// The kernel's workspace in the context of `stream`.
+template <typename T, typename Read>
+Result<T> Kernel::readCounts(void *stream, Read read) const {
+  return guarded([&]() -> Result<T> {
     Result<cu::Context> context = contextOf(stream);
     if (!context.ok())
       return context.status();
@@ -190,7 +190,23 @@ Result<uint32_t> Kernel::redoneRows(void *stream) const {
       return instance.status();
     ContextScope scope(driver, *context);
     TEGULA_RETURN_IF_FAILED(scope.status());
-    return (*instance)->workspace->redoneRows(stream);
+    return read(*(*instance)->workspace);
+  });
+}
+
+Result<uint32_t> Kernel::redoneRows(void *stream) const {
+  if (!description.hasWorkspace())
+    return 0u;
+  return readCounts<uint32_t>(stream, [&](const Workspace &workspace) {
+    return workspace.redoneRows(stream);
+  });
+}
+
+Result<BlockVisits> Kernel::visits(void *stream) const {
+  if (!countsVisits())
+    return BlockVisits();
+  return readCounts<BlockVisits>(stream, [&](const Workspace &workspace) {
+    return workspace.visits(stream);
   });
 }
 

@@ -16,6 +16,7 @@
 
 #include "runtime/Conditions.h"
 #include "runtime/Device.h"
+#include "runtime/Workspace.h"
 
 #include <atomic>
 #include <mutex>
@@ -74,6 +75,17 @@ public:
   /// while the stream is being captured.
   Result<uint32_t> redoneRows(void *stream) const;
 
+  /// Whether the kernel counts the blocks of keys that it visits, as those of a
+  /// debug build do.
+  bool countsVisits() const { return description.countsVisits(); }
+
+  /// As `redoneRows`, the blocks of keys that these launches visited, by
+  /// whether their scores went through the element mask: each block counts once
+  /// for each tile of queries that visits it, and one that no tile has work for
+  /// not at all. What is computed again is not counted. 0 for a kernel that
+  /// counts none.
+  Result<BlockVisits> visits(void *stream) const;
+
   /// Refuses arguments that were made for another signature.
   Status checkSignature(const Arguments &arguments) const;
 
@@ -93,6 +105,8 @@ private:
   Result<const Instance *> instanceFor(cu::Context context, void *stream) const;
   Result<const Instance *> makeInstance(cu::Context context,
                                         unsigned long long id) const;
+  template <typename T, typename Read>
+  Result<T> readCounts(void *stream, Read read) const;
   Status configure(cu::Function function, const Device &device) const;
   Status checkPointers(const Instance &instance,
                        const Arguments &arguments) const;

@@ -92,6 +92,23 @@ Result<uint32_t> KernelSet::redoneRows(void *stream) const {
   return more.ok() ? Result<uint32_t>(*rows + *more) : more;
 }
 
+bool KernelSet::countsVisits() const {
+  const Kernel *other = ready.load(std::memory_order_acquire);
+  return preferred->countsVisits() || (other && other->countsVisits());
+}
+
+Result<BlockVisits> KernelSet::visits(void *stream) const {
+  Result<BlockVisits> visits = preferred->visits(stream);
+  const Kernel *other = ready.load(std::memory_order_acquire);
+  if (!visits.ok() || !other)
+    return visits;
+  Result<BlockVisits> more = other->visits(stream);
+  if (more.ok())
+    more =
+        BlockVisits{visits->partial + more->partial, visits->full + more->full};
+  return more;
+}
+
 Result<LaunchReport> KernelSet::choose(const Arguments &arguments) const {
   return guarded([&]() -> Result<LaunchReport> {
     Result<Verdict> verdict = preferred->conditionsHold(arguments);

@@ -60,6 +60,11 @@ public:
   /// As Kernel::redoneRows, over all kernels of the set.
   Result<uint32_t> redoneRows(void *stream) const;
 
+  /// As Kernel::countsVisits and Kernel::visits, over the kernels of the set
+  /// that there are.
+  bool countsVisits() const;
+  Result<BlockVisits> visits(void *stream) const;
+
   /// The kernel that is used where its conditions hold.
   const Kernel &preferredKernel() const { return *preferred; }
 

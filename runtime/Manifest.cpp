@@ -63,11 +63,11 @@ const char *formName(Form form) {
   return form == Form::pipelined ? "pipelined" : "direct";
 }
 
-bool Manifest::hasWorkspace() const {
-  return std::any_of(arguments.begin(), arguments.end(),
-                     [](const KernelArgument &argument) {
-                       return argument.kind == KernelArgument::Kind::workspace;
-                     });
+int Manifest::workspaceBytes() const {
+  for (const KernelArgument &argument : arguments)
+    if (argument.kind == KernelArgument::Kind::workspace)
+      return argument.bytes;
+  return 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -392,7 +392,8 @@ void ManifestReader::readArgument(const Field &field) {
     argument.kind = KernelArgument::Kind::workspace;
     if (manifest.hasWorkspace())
       fail(field.path, "expected at most one workspace, but got another");
-    (void)integer(get(field, "bytes"), minWorkspaceBytes, maxWorkspaceBytes);
+    argument.bytes = static_cast<int>(
+        integer(get(field, "bytes"), minWorkspaceBytes, maxWorkspaceBytes));
   } else {
     failType(get(field, "kind"), "\"tensor_map\", \"pointer\", \"stride\", "
                                  "\"dim\", \"scalar\" or \"workspace\"");

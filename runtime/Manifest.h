@@ -21,8 +21,10 @@ inline constexpr int maxTensors = 64;
 inline constexpr int maxSlots = 64;
 inline constexpr int maxArguments = 512;
 inline constexpr int maxTensorMaps = 16;
-/// Bytes of a kernel's workspace: at least the counters that all have.
+/// Bytes of a kernel's workspace: at least the counters that all have; from
+/// `visitWorkspaceBytes` on, it counts its visits of blocks too.
 inline constexpr int minWorkspaceBytes = 16;
+inline constexpr int visitWorkspaceBytes = 32;
 inline constexpr int maxWorkspaceBytes = 128;
 /// Largest extent of any axis: 2^29.
 inline constexpr int64_t maxExtent = int64_t(1) << 29;
@@ -104,6 +106,7 @@ struct KernelArgument {
   std::vector<uint32_t> box;
   int swizzle = 0;       // bytes: 0, 32, 64, 128
   int l2Promotion = 256; // bytes: 0, 64, 128, 256
+  int bytes = 0;         // workspace
 };
 
 /// Something a kernel needs beyond what the program requires. Where it does
@@ -161,7 +164,11 @@ struct Manifest {
   bool before = false;
 
   /// Whether the kernel takes one.
-  bool hasWorkspace() const;
+  /// 0 where the kernel takes none.
+  int workspaceBytes() const;
+  bool hasWorkspace() const { return workspaceBytes() != 0; }
+  /// Whether the kernel counts the blocks of keys that it visits.
+  bool countsVisits() const { return workspaceBytes() >= visitWorkspaceBytes; }
 
   /// Reads a manifest. Errors: `invalidArgument`, naming the field, what was
   /// found and what was expected.

@@ -138,22 +138,36 @@ Result<cu::DevicePtr> Workspace::slotFor(void *stream) {
   return slot;
 }
 
-Result<uint32_t> Workspace::redoneRows(void *stream) const {
+/// Copies from the stream's slot, once the stream is done; nothing where it has
+/// none.
+Status Workspace::read(void *stream, const char *what, size_t offset, void *to,
+                       size_t bytes) const {
   Result<bool> capturing = isCapturing(driver, stream);
   if (!capturing.ok())
     return capturing.status();
   if (*capturing)
-    return unavailable("the redone rows of a stream cannot be read while it is "
-                       "being captured");
+    return unavailable(concat("the ", what,
+                              " of a stream cannot be read while it is being "
+                              "captured"));
   unsigned long long id = 0;
   TEGULA_RETURN_IF_FAILED(TEGULA_CU(driver, streamGetId, stream, &id));
-  cu::DevicePtr slot = current.load(std::memory_order_acquire)->find(id);
+  if (cu::DevicePtr slot = current.load(std::memory_order_acquire)->find(id))
+    TEGULA_RETURN_IF_FAILED(
+        TEGULA_CU(driver, memcpyDtoHAsync, to, slot + offset, bytes, stream));
+  return TEGULA_CU(driver, streamSynchronize, stream);
+}
+
+Result<uint32_t> Workspace::redoneRows(void *stream) const {
   uint32_t rows = 0;
-  if (slot)
-    TEGULA_RETURN_IF_FAILED(TEGULA_CU(driver, memcpyDtoHAsync, &rows, slot + 8,
-                                      sizeof rows, stream));
-  TEGULA_RETURN_IF_FAILED(TEGULA_CU(driver, streamSynchronize, stream));
+  TEGULA_RETURN_IF_FAILED(read(stream, "redone rows", 8, &rows, sizeof rows));
   return rows;
+}
+
+Result<BlockVisits> Workspace::visits(void *stream) const {
+  uint64_t counts[2] = {};
+  TEGULA_RETURN_IF_FAILED(
+      read(stream, "visited blocks", 16, counts, sizeof counts));
+  return BlockVisits{counts[0], counts[1]};
 }
 
 } // namespace tegula::rt

@@ -2,10 +2,12 @@
 //
 // A kernel with a `workspace` argument keeps counters in a slot of zeroed
 // memory: 8 bytes that each launch leaves at zero again (the next tile, the
-// CTAs that are done), then a 32-bit count of redone rows that only grows. Two
-// launches that may run at the same time never share a slot: what is plainly
-// launched on one stream runs in order and has one, and every captured launch
-// has its own. Slots are cut from slabs and given back with the kernel.
+// CTAs that are done), then a 32-bit count of redone rows that only grows, and
+// from byte 16 on, where the kernel counts them, two 64-bit ones of the blocks
+// of keys that it visited. Two launches that may run at the same time never
+// share a slot: what is plainly launched on one stream runs in order and has
+// one, and every captured launch has its own. Slots are cut from slabs and
+// given back with the kernel.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,6 +21,12 @@
 #include <vector>
 
 namespace tegula::rt {
+
+/// Blocks of keys that a kernel visited, each once for each tile of queries.
+struct BlockVisits {
+  uint64_t partial = 0; ///< with the element mask
+  uint64_t full = 0;    ///< without
+};
 
 /// The slots of one kernel in one context, which has to be current for every
 /// call. Any number of threads may call.
@@ -47,6 +55,9 @@ public:
   /// is being captured.
   Result<uint32_t> redoneRows(void *stream) const;
 
+  /// As above, of the blocks that were visited: for a kernel that counts them.
+  Result<BlockVisits> visits(void *stream) const;
+
 private:
   /// From a stream's id to its slot. Open addressing; at most half full, so a
   /// search ends at an empty entry.
@@ -70,6 +81,8 @@ private:
 
   Workspace(const Driver &driver, cu::Context context)
       : driver(driver), context(context) {}
+  Status read(void *stream, const char *what, size_t offset, void *to,
+              size_t bytes) const;
   Result<cu::DevicePtr> takeSlot();
   Status grow();
 

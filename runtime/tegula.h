@@ -157,6 +157,14 @@ TEGULA_API tegula_status tegula_launch(const tegula_kernel *kernel,
 TEGULA_API tegula_status tegula_redone_rows(const tegula_kernel *kernel,
                                             void *stream, uint32_t *rows);
 
+/* As above, of a kernel that was compiled to be debugged: the blocks of keys
+   that its launches visited, each once for each tile of queries, with the
+   element mask (`partial`) and without (`full`). 0 for any other kernel.
+   `tegula explain` says what they have to be. */
+TEGULA_API tegula_status tegula_visits(const tegula_kernel *kernel,
+                                       void *stream, uint64_t *partial,
+                                       uint64_t *full);
+
 /* One argument of an item, for tegula_launch_values. */
 typedef union tegula_value {
   /* The extents follow from the dims; `strides` NULL is row-major; `data` NULL
@@ -219,7 +227,8 @@ typedef struct tegula_compile_options {
   /* Not 0: check at each launch what the program claims of its arguments:
      tensors that are `sorted` or `in` a range, indices inside of tables. Where
      a claim is wrong, the next call that waits for the stream reports
-     CUDA_ERROR_ASSERT, and standard output says which one. */
+     CUDA_ERROR_ASSERT, and standard output says which one. The kernels then
+     count their visits of blocks of keys, too: see tegula_visits. */
   int debug;
   /* Not 0: `tanh` on a GPU by its instruction, whose relative error is 2^-11. */
   int approximate_tanh;

@@ -832,4 +832,20 @@ def Tile_AssertOp : Tile_Op<"assert", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+def Tile_VisitOp : Tile_Op<"visit", [MemoryEffects<[MemWrite]>]> {
+  let summary = "counts one more visit of a block of keys, by its class";
+  let description = [{
+    The block whose scores are computed here is partial where `tested` holds, that is where they go through the element mask, and else full. Nothing is counted where `exists` is false: a loop
+    that is turned by a block computes the first one ahead, and does so for an empty range too. A tile's block counts once, whatever warpgroups share its rows.
+
+    ```mlir
+    tile.visit tested %masked
+    tile.visit tested %masked if %some
+    ```
+    Lowers to one thread's atomic addition in the kernel's workspace: the producer's where there is one. On the CPU nothing is counted.
+  }];
+  let arguments = (ins I1:$tested, Optional<I1>:$exists);
+  let assemblyFormat = "`tested` $tested (`if` $exists^)? attr-dict";
+}
+
 #endif

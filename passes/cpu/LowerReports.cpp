@@ -114,6 +114,16 @@ struct LowerPrint : OpRewritePattern<PrintOp> {
   }
 };
 
+/// A launch on the CPU tells nothing of blocks.
+struct DropVisit : OpRewritePattern<VisitOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(VisitOp op, PatternRewriter &rewriter) const override {
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 /// "docs.tg:3:4: " of where an op comes from, or nothing.
 std::string placeText(Location loc) {
   auto place = loc->findInstanceOf<FileLineColLoc>();
@@ -152,4 +162,4 @@ struct LowerAssert : OpRewritePattern<AssertOp> {
 
 } // namespace
 
-void tegula::populateLowerReportPatterns(RewritePatternSet &patterns) { patterns.add<LowerPrint, LowerAssert>(patterns.getContext()); }
+void tegula::populateLowerReportPatterns(RewritePatternSet &patterns) { patterns.add<LowerPrint, LowerAssert, DropVisit>(patterns.getContext()); }

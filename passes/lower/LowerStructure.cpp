@@ -171,8 +171,8 @@ private:
       Value cast = UnrealizedConversionCastOp::create(b, loc, TypeRange{memory}, parts).getResult(0);
       argument.replaceAllUsesWith(cast);
     }
-    if (usesWorkspace())
-      state.workspace = addArgument(pointer, {named(b, "kind", "workspace"), named(b, "bytes", 16)});
+    if (int64_t bytes = workspaceBytes())
+      state.workspace = addArgument(pointer, {named(b, "kind", "workspace"), named(b, "bytes", bytes)});
     state.function.setFunctionType(LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(b.getContext()), types));
     for (auto [number, facts] : llvm::enumerate(arguments)) {
       state.function.setArgAttr(number, argumentAttr, facts);
@@ -185,8 +185,11 @@ private:
     return success();
   }
 
-  bool usesWorkspace() {
-    return kernel->walk([](Operation *op) { return isa<warp::QueueOp, warp::ClaimOp>(op) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+  /// 0 where nothing is counted; counts of visits stand behind the others.
+  int64_t workspaceBytes() {
+    int64_t bytes = 0;
+    kernel->walk([&](Operation *op) { bytes = std::max<int64_t>(bytes, isa<tile::VisitOp>(op) ? 32 : isa<warp::QueueOp, warp::ClaimOp>(op) ? 16 : 0); });
+    return bytes;
   }
 
   /// Whether the pointer of an optional output is not null; nothing for other arguments. An output that is not wanted has no elements, so that
@@ -319,6 +322,7 @@ private:
         lowerStridedTiles(op);
     });
     fillByFirstLane(role);
+    countByOneThread(role, first, state);
     Block &body = role.getBody().front();
     for (Operation &op : llvm::make_early_inc_range(body.without_terminator()))
       op.moveBefore(b.getInsertionBlock(), b.getInsertionPoint());

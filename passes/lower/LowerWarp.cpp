@@ -117,6 +117,7 @@ private:
     populateUnseenPatterns(patterns, types, state);
     populateBarrierPatterns(patterns, types, state);
     populateNotePatterns(patterns, types, state);
+    populateVisitPatterns(patterns, types, state);
     populateTileLoopPatterns(patterns, types, state);
     populateRedoPatterns(patterns, types, state);
     populateBlockedMemoryPatterns(patterns, types, state);

@@ -24,7 +24,7 @@ struct KernelState {
   tile::ScheduleAttr schedule; ///< null for a tile program in blocked layouts
   int64_t threads;             ///< of the CTA
   ThreadPlace place;
-  mlir::Value workspace;       ///< pointer to the launch's 16 bytes: next tile, CTAs that left, rows computed again (u32 each); null where nothing uses it
+  mlir::Value workspace;       ///< pointer to the launch's counters: next tile, CTAs that left, rows computed again (u32 each), from byte 16 on visits of partial and of full blocks (u64); null where nothing uses it
   llvm::DenseMap<mlir::Operation *, mlir::Value> tensorMaps; ///< of each warp.copy
   llvm::DenseMap<mlir::Value, IndexRange> ranges;            ///< of dims and warpgroup numbers
 };
@@ -52,6 +52,8 @@ std::pair<mlir::Operation *, mlir::Operation *> tileEnd(mlir::Block &body);
 void lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, warp::RoleOp role, KernelState &state);
 /// Opens a branch for the first lane if a whole warp runs the role; else what follows at `b` is one thread's already.
 void enterFirstLane(mlir::OpBuilder &b, mlir::Location loc, warp::RoleOp role, const KernelState &state);
+/// Puts each count of a visited block under a branch for one thread of the role.
+void countByOneThread(warp::RoleOp role, int64_t firstWarpgroup, const KernelState &state);
 /// Plain counting: ctaid, ctaid + nctaid, ...
 void lowerStridedTiles(warp::ForTilesOp op);
 /// Sets up the queue's barriers, in one thread.
@@ -72,6 +74,7 @@ void populateCopyPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeCon
 void populateUnseenPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBarrierPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateNotePatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateVisitPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateTileLoopPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateRedoPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBlockedMemoryPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);

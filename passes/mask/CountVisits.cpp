@@ -3,11 +3,11 @@
 // In: tile programs whose masks are bounded. Out: the same grid, loops and scalar tests, without a tile; each visited block leaves its class in memory. The one idea: what is counted is the
 // kernel's own control flow, not a second derivation of it.
 #include "passes/Passes.h"
+#include "passes/mask/KeyLoop.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/RegionUtils.h"
 
@@ -24,33 +24,6 @@ namespace {
 
 bool isTile(Value value) { return isa<RankedTensorType>(value.getType()); }
 
-/// A loop over blocks of keys, and the selects of visible scores in its body.
-struct KeyLoop {
-  ForBlocksOp loop;
-  SmallVector<arith::SelectOp> selects;
-  OnlineSoftmaxOp softmax;
-  Value key; ///< the first one of a block: what the loop counts, or what its body makes of that
-  int64_t rows = 0, keys = 0;
-
-  explicit KeyLoop(ForBlocksOp loop) : loop(loop), key(loop.getInductionVar()) {
-    loop->walk([&](Operation *op) {
-      if (op->getParentOfType<ForBlocksOp>() != loop)
-        return;
-      auto select = dyn_cast<arith::SelectOp>(op);
-      if (auto mask = select ? select.getCondition().getDefiningOp<MaskOp>() : MaskOp(); mask && mask.getCols().getParentBlock() == &loop.getBody().front()) {
-        selects.push_back(select);
-        key = mask.getCols();
-        setShape(mask.getKeep().getType());
-      }
-      if (auto found = dyn_cast<OnlineSoftmaxOp>(op))
-        softmax = found, setShape(found.getScores().getType());
-    });
-  }
-
-private:
-  void setShape(RankedTensorType type) { rows = type.getDimSize(0), keys = type.getDimSize(1); }
-};
-
 /// Where the visits of a program go.
 struct Tally {
   Value counts, classes, program;
@@ -58,9 +31,7 @@ struct Tally {
 
 struct CountVisitsPass : tegula::impl::CountVisitsPassBase<CountVisitsPass> {
   void runOnOperation() override {
-    SmallVector<Operation *> others; // compute rows again, which is no visit
-    getOperation()->walk([&](RedoOp redo) { others.push_back(SymbolTable::lookupNearestSymbolFrom(redo, redo.getProgramAttr())); });
-    for (Operation *other : others)
+    for (Operation *other : programsOfRedos(getOperation())) // to compute rows again is no visit
       other->erase();
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
       if (failed(count(kernel)))
@@ -155,24 +126,10 @@ private:
 
   static Value constant(OpBuilder &b, Location loc, int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
 
-  /// Whether a block's scores go through the element mask, as the loop itself decides it.
-  static Value isTested(OpBuilder &b, KeyLoop &found) {
-    Location loc = found.loop.getLoc();
-    bool isHidden = found.softmax && matchPattern(found.softmax.getScores(), m_Constant()); // by a mask that shows nothing, which has folded
-    Value tested = arith::ConstantOp::create(b, loc, b.getBoolAttr(isHidden));
-    for (arith::SelectOp select : found.selects) {
-      Value own = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-      if (auto branch = dyn_cast<scf::IfOp>(select->getParentOp()); branch && branch->getParentOp() == found.loop)
-        own = select->getBlock() == branch.thenBlock() ? branch.getCondition() : arith::XOrIOp::create(b, loc, branch.getCondition(), own).getResult();
-      tested = arith::OrIOp::create(b, loc, tested, own);
-    }
-    return tested;
-  }
-
   static void addVisit(KeyLoop &found, const Tally &tally) {
     OpBuilder b(found.loop.getBody().front().getTerminator());
     Location loc = found.loop.getLoc();
-    Value tested = isTested(b, found);
+    Value tested = found.isTested(b);
     auto byte = [&](int value) { return arith::ConstantOp::create(b, loc, b.getI8IntegerAttr(value)); };
     Value partial = byte(1), free = byte(2), visitClass = arith::SelectOp::create(b, loc, tested, partial, free);
     Value zero = constant(b, loc, 0), one = constant(b, loc, 1), kind = arith::SelectOp::create(b, loc, tested, zero, one);

@@ -51,6 +51,8 @@ LogicalResult ConsumerRole::emitOp(Operation &op) {
   }
   if (isa<tile::ListBlocksOp>(op))
     return success(); // notes tell of it
+  if (isa<tile::VisitOp>(op) && pipelined)
+    return success(); // the producer counts for all
   if (auto listed = dyn_cast<tile::ListedBlockOp>(op))
     return readNote(listed);
   if (auto dot = dyn_cast<tile::DotOp>(op)) {

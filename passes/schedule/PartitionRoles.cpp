@@ -4,6 +4,7 @@
 // itself (`direct`). The one idea: each role is a walk of the same program that keeps what it needs; ring counters are carried by every loop on the way.
 #include "codegen/Target.h"
 #include "passes/Passes.h"
+#include "passes/mask/KeyLoop.h"
 #include "passes/schedule/ConsumerRole.h"
 #include "passes/schedule/ProducerRole.h"
 
@@ -32,8 +33,7 @@ struct PartitionRolesPass : tegula::impl::PartitionRolesPassBase<PartitionRolesP
       return signalPassFailure();
     }
     SmallVector<tile::KernelOp> kernels(getOperation().getOps<tile::KernelOp>());
-    llvm::SetVector<Operation *> others; // programs that a tile.redo of another kernel runs
-    getOperation()->walk([&](tile::RedoOp redo) { others.insert(SymbolTable::lookupNearestSymbolFrom(getOperation(), redo.getProgramAttr())); });
+    llvm::SetVector<Operation *> others = programsOfRedos(getOperation());
     for (tile::KernelOp kernel : kernels)
       if (!others.contains(kernel) && !kernel->getAttrOfType<tile::ProgramAttr>("schedule") && failed(partition(kernel)))
         return signalPassFailure();

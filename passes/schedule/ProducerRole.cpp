@@ -35,6 +35,12 @@ LogicalResult ProducerRole::emit(Operation &op) {
     mapRowSpan(rows, map, zero, rows.getCount());
     return success();
   }
+  if (isa<tile::VisitOp>(op)) {
+    if (llvm::any_of(op.getOperands(), [&](Value operand) { return !map.contains(operand); }))
+      return op.emitError("the class of a block depends on values that its producer does not have");
+    b.clone(op, map);
+    return success();
+  }
   bool scalar = op.getNumRegions() == 0 && (isMemoryEffectFree(&op) || isa<tile::LookupOp>(op)) && llvm::none_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>) &&
                 llvm::all_of(op.getOperands(), [&](Value operand) { return map.contains(operand); });
   if (scalar && !isa<warp::WarpgroupOp>(op))

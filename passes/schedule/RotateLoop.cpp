@@ -95,6 +95,10 @@ bool AttentionLoop::matchFlow() {
 bool AttentionLoop::sortBody() {
   Block &body = loop.getBody().front();
   beforeSoftmax = slice(body, scores.getResult());
+  for (VisitOp visit : body.getOps<VisitOp>()) {
+    beforeSoftmax.insert(visit);
+    beforeSoftmax.insert_range(slice(body, visit.getTested()));
+  }
   llvm::SetVector<Operation *> forValues = slice(body, output.getRhs());
   if (output.getHalf())
     forValues.insert_range(slice(body, output.getHalf()));
@@ -109,7 +113,7 @@ bool AttentionLoop::sortBody() {
       values.insert(&op);
     if (forState.contains(&op) && !beforeSoftmax.contains(&op))
       softmax.insert(&op);
-    bool isPlaced = forValues.contains(&op) || forState.contains(&op) || &op == rescale || &op == output;
+    bool isPlaced = forValues.contains(&op) || forState.contains(&op) || beforeSoftmax.contains(&op) || &op == rescale || &op == output;
     if (!isPlaced && !isMemoryEffectFree(&op))
       return false;
   }
@@ -223,7 +227,7 @@ public:
     mapBlock(first, block);
     for (auto [argument, init] : llvm::zip(loop.getIterArgs(), loop.getInits()))
       first.map(argument, init);
-    cloneScores(first);
+    cloneScores(first, walk.get());
     cloneSoftmax(first, /*isFirst=*/true);
     Value start = arith::AddIOp::create(b, loc, walk->lower, step);
     Value initial = loop.getInits()[in.accIndex];
@@ -333,10 +337,17 @@ private:
     return next;
   }
 
-  void cloneScores(IRMapping &map) {
-    for (Operation &op : loop.getBody().front())
-      if (in.beforeSoftmax.contains(&op))
-        b.clone(op, map);
+  /// `ahead`: of the first block, which is computed where the walk has none too, but is no visit then.
+  void cloneScores(IRMapping &map, const BlockWalk *ahead = nullptr) {
+    for (Operation &op : loop.getBody().front()) {
+      if (!in.beforeSoftmax.contains(&op))
+        continue;
+      auto visit = dyn_cast<VisitOp>(b.clone(op, map));
+      if (!visit || !ahead)
+        continue;
+      OpBuilder here(visit);
+      visit.getExistsMutable().assign(arith::CmpIOp::create(here, loc, arith::CmpIPredicate::slt, ahead->lower, ahead->upper));
+    }
   }
 
   /// Under a fixed reference, blocks after the first need not look for one where all rows have theirs.

@@ -107,16 +107,16 @@ static std::string keyOf(const JitRequest &request) {
   for (const std::string &field : request.schedule)
     add(field);
   add(request.approximateTanh ? "approximate tanh" : "");
+  add(request.debug ? "debug" : "");
   add(lang::importedText(request.source, request.fileName));
   // Which assembler makes the image.
   add(findPtxas());
   return key;
 }
 
-/// What is loaded, beside its code: where, and whether its claims are checked.
+/// What is loaded, beside its code: where.
 static std::string loadedKey(const JitRequest &request) {
-  return concat(keyOf(request), "@", request.device,
-                request.debug ? " debug" : "");
+  return concat(keyOf(request), "@", request.device);
 }
 
 static CompileRequest compilerRequest(const JitRequest &request) {
@@ -128,6 +128,7 @@ static CompileRequest compilerRequest(const JitRequest &request) {
     out.defines.push_back({name, value});
   out.schedule = request.schedule;
   out.approximateTanh = request.approximateTanh;
+  out.countVisits = request.debug;
   return out;
 }
 

@@ -42,7 +42,8 @@ struct JitRequest {
   /// Check at each launch what the program claims of its arguments: tensors
   /// that are `sorted` or `in` a range, indices inside of tables. On the CPU a
   /// run then ends in `assertionFailed`; a launch on a GPU, when the stream is
-  /// waited for, in CUDA_ERROR_ASSERT, with the claim on standard output.
+  /// waited for, in CUDA_ERROR_ASSERT, with the claim on standard output. On a
+  /// GPU the kernels also count their visits of blocks: see Kernel::visits.
   bool debug = false;
   /// On a GPU: `tanh` by its instruction, whose relative error is 2^-11.
   bool approximateTanh = false;

@@ -72,6 +72,7 @@ static llvm::Expected<std::vector<KernelCode>>
 compileKernels(CompileRequest request, bool debug, bool time,
                std::vector<StageTime> &times) {
   request.stopAfter = Stage::Cubin;
+  request.countVisits = debug;
   Compiler compiler;
   std::vector<KernelCode> codes;
   std::string printed;

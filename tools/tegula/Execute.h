@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/Workspace.h"
 #include "tools/tegula/Options.h"
 #include "tools/tegula/Problem.h"
 
@@ -29,6 +30,9 @@ struct Execution {
   std::vector<double> milliseconds;
   /// Rows that the last launch computed a second time.
   uint32_t redoneRows = 0;
+  /// Blocks of keys that the last launch visited, where its kernel counts them:
+  /// in a debug build for a GPU.
+  std::optional<rt::BlockVisits> visits = std::nullopt;
 };
 
 class Executable {
@@ -55,7 +59,7 @@ compileForCpu(Compiler &compiler, const CompileRequest &request,
 /// driver. Where the request leaves the form of the schedule open, operands
 /// that the chosen kernel cannot take are given to a `direct` one, which is
 /// compiled then; so `compiler` has to live as long as the result. `debug` is
-/// as above, and its kernel part of what is timed.
+/// as above, and its kernel part of what is timed; it also counts visits.
 llvm::Expected<std::unique_ptr<Executable>>
 compileForCuda(Compiler &compiler, const CompileRequest &request,
                bool debug = false);

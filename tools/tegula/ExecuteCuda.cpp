@@ -35,7 +35,7 @@ private:
   llvm::Expected<double> timeOne(const rt::Arguments &arguments,
                                  const rt::Stream &stream,
                                  rt::LaunchReport &report,
-                                 uint32_t &redoneRows);
+                                 Execution &execution);
 
   Compiler &compiler;
   const CompileRequest request;
@@ -116,12 +116,14 @@ llvm::Error CudaExecutable::initialise() {
 llvm::Expected<double> CudaExecutable::timeOne(const rt::Arguments &arguments,
                                                const rt::Stream &stream,
                                                rt::LaunchReport &report,
-                                               uint32_t &redoneRows) {
+                                               Execution &execution) {
   auto begin = rt::Event::create(*device), end = rt::Event::create(*device);
   if (!begin.ok() || !end.ok())
     return statusError(begin.ok() ? end.status() : begin.status());
   auto before = kernels->redoneRows(stream.handle());
   RETURN_IF_FAILED(before.status());
+  auto visitsBefore = kernels->visits(stream.handle());
+  RETURN_IF_FAILED(visitsBefore.status());
   RETURN_IF_FAILED(begin->record(stream));
   RETURN_IF_FAILED(kernels->launch(stream.handle(), arguments, &report));
   RETURN_IF_FAILED(end->record(stream));
@@ -131,7 +133,12 @@ llvm::Expected<double> CudaExecutable::timeOne(const rt::Arguments &arguments,
     return statusError(passed.status());
   auto after = kernels->redoneRows(stream.handle());
   RETURN_IF_FAILED(after.status());
-  redoneRows = *after - *before;
+  execution.redoneRows = *after - *before;
+  auto visits = kernels->visits(stream.handle());
+  RETURN_IF_FAILED(visits.status());
+  if (kernels->countsVisits())
+    execution.visits = {visits->partial - visitsBefore->partial,
+                        visits->full - visitsBefore->full};
   return *passed;
 }
 
@@ -159,7 +166,7 @@ llvm::Expected<Execution> CudaExecutable::run(Problem &problem, int runs) {
   rt::LaunchReport report;
   Execution execution;
   int count = runs;
-  auto cold = timeOne(arguments, *stream, report, execution.redoneRows);
+  auto cold = timeOne(arguments, *stream, report, execution);
   if (!cold)
     return cold.takeError();
   if (runs == 0)
@@ -173,7 +180,7 @@ llvm::Expected<Execution> CudaExecutable::run(Problem &problem, int runs) {
       RETURN_IF_FAILED(
           buffers[number].upload(storage.data(), storage.size(), *stream));
     }
-    auto time = timeOne(arguments, *stream, report, execution.redoneRows);
+    auto time = timeOne(arguments, *stream, report, execution);
     if (!time)
       return time.takeError();
     execution.milliseconds.push_back(*time);
@@ -192,7 +199,10 @@ llvm::Expected<Execution> CudaExecutable::run(Problem &problem, int runs) {
 llvm::Expected<std::unique_ptr<Executable>>
 tegula::tool::compileForCuda(Compiler &compiler, const CompileRequest &request,
                              bool debug) {
-  auto executable = std::make_unique<CudaExecutable>(compiler, request, debug);
+  CompileRequest counting = request;
+  counting.countVisits = debug;
+  auto executable =
+      std::make_unique<CudaExecutable>(compiler, std::move(counting), debug);
   if (llvm::Error error = executable->initialise())
     return error;
   return executable;

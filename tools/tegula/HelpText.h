@@ -98,7 +98,8 @@ NOTES:
   tables that are declared `sorted` or `in` a range, and at every index by which
   the result reads a table. The first that is wrong is named with tensor, index
   and value: exit code 3 on the CPU, on a GPU 70 with CUDA_ERROR_ASSERT. Times
-  on a GPU contain it.
+  on a GPU contain it. On a GPU the kernel also counts the blocks of keys that it
+  visits, with the element mask and without: what `tegula explain` says of it.
 
   The tolerance of --check is twice the error of a plain implementation in the
   inputs' type (f32 softmax) plus one rounding of the output. Large problems are

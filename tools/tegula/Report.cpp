@@ -141,6 +141,9 @@ void tegula::tool::printText(const RunReport &report, llvm::raw_ostream &os) {
   if (report.execution.redoneRows)
     os << "  redone   " << report.execution.redoneRows
        << " rows, whose first result failed its check\n";
+  if (const auto &visits = report.execution.visits)
+    os << "  visits   " << visits->partial << " blocks of keys with the mask, "
+       << visits->full << " without\n";
   for (const std::string &name : report.overrun)
     os << "  overrun  memory beside `" << name << "` was written\n";
 }
@@ -174,6 +177,11 @@ void tegula::tool::printJson(const RunReport &report, llvm::raw_ostream &os) {
     if (!report.execution.reason.empty())
       out.attribute("schedule_reason", report.execution.reason);
     out.attribute("redone_rows", report.execution.redoneRows);
+    if (const auto &visits = report.execution.visits)
+      out.attributeObject("visits", [&] {
+        out.attribute("partial", visits->partial);
+        out.attribute("full", visits->full);
+      });
     out.attributeObject("outputs", [&] {
       for (const OutputReport &output : report.outputs)
         out.attributeObject(output.name, [&] {

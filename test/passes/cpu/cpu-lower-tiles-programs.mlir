@@ -109,3 +109,14 @@ tile.kernel @reports(%i: i8 {tile.name = "i"}, %k: i64 {tile.name = "k"}, %x: me
   tile.assert %few, "{} of them" (%k : i64) : i1
   tile.return
 }
+
+// -----
+
+// Visits of blocks are counted on a GPU alone.
+// CHECK-LABEL: func.func @visit(
+// CHECK-NOT: tile.visit
+// CHECK: return
+tile.kernel @visit(%tested: i1 {tile.name = "tested"}) {
+  tile.visit tested %tested
+  tile.return
+}

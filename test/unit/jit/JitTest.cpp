@@ -189,10 +189,12 @@ TEST_F(JitTest, DebugChecksClaimsBeforeEachLaunch) {
   request.debug = true;
   auto checked = jit.compile(request);
   ASSERT_TRUE(checked.ok()) << checked.status().message();
-  // The kernel's own code is the same.
-  EXPECT_EQ(jit.statistics().compiles, 2);
+  // One that counts its visits of blocks, and the one that checks.
+  EXPECT_EQ(jit.statistics().compiles, 3);
   EXPECT_TRUE(jit.compile(request).ok());
-  EXPECT_EQ(jit.statistics().compiles, 2);
+  EXPECT_EQ(jit.statistics().compiles, 3);
+  EXPECT_FALSE((*plain)->kernels->countsVisits());
+  EXPECT_TRUE((*checked)->kernels->countsVisits());
   for (auto [kernel, launches] : {std::pair(&plain, 1u), {&checked, 2u}}) {
     Arguments arguments = (**kernel)->kernels->arguments();
     uint64_t address = 0x100000;

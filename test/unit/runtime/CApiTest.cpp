@@ -98,6 +98,14 @@ TEST(CApi, AWorkspaceIsTheRuntimesOwn) {
             TEGULA_INVALID_ARGUMENT);
   EXPECT_STREQ(tegula_last_error(),
                "expected pointers that are not null for kernel and rows");
+  uint64_t partial = 1, full = 1; // a kernel that counts none
+  EXPECT_EQ(tegula_visits(kernel, nullptr, &partial, &full), TEGULA_OK);
+  EXPECT_EQ(partial + full, 0u);
+  EXPECT_EQ(tegula_visits(kernel, nullptr, &partial, nullptr),
+            TEGULA_INVALID_ARGUMENT);
+  EXPECT_STREQ(
+      tegula_last_error(),
+      "expected pointers that are not null for kernel, partial and full");
   tegula_kernel_destroy(kernel);
   fakeDriver().memory.clear();
 }

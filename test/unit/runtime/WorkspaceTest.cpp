@@ -278,3 +278,49 @@ TEST_F(WorkspaceTest, EveryDriverCallMayFail) {
   }
   EXPECT_EQ(*kernel->redoneRows(&one), 0u);
 }
+
+/// Two counts of 64 bits behind the count of rows, in kernels with that room.
+TEST_F(WorkspaceTest, Visits) {
+  std::string manifest = workspaceManifest();
+  manifest.replace(manifest.find("\"bytes\": 16"), 11, "\"bytes\": 32");
+  auto plain = kernel;
+  EXPECT_FALSE(plain->countsVisits());
+  kernel = *Kernel::load(manifest, directImage);
+  EXPECT_TRUE(kernel->countsVisits());
+  FakeStream one = stream(101), two = stream(102);
+  EXPECT_EQ(kernel->visits(&one)->full, 0u); // not launched yet
+  auto *words = reinterpret_cast<uint64_t *>(slotFor(&one));
+  words[2] = uint64_t(3) << 32;
+  words[3] = 17;
+  fake.clear();
+  EXPECT_EQ(kernel->visits(&one)->partial, uint64_t(3) << 32);
+  EXPECT_EQ(fake.count("cuStreamSynchronize"), 1);
+  EXPECT_EQ(kernel->visits(&one)->full, 17u);
+  EXPECT_EQ(*kernel->redoneRows(&one), 0u);
+  EXPECT_EQ(kernel->visits(&two)->full, 0u);
+
+  fake.clear();
+  EXPECT_EQ(plain->visits(&one)->full, 0u);
+  EXPECT_TRUE(fake.calls.empty()); // there is nothing to ask about
+  auto set = *KernelSet::create(kernel, kernel);
+  EXPECT_TRUE(set->countsVisits());
+  EXPECT_EQ(set->visits(&one)->full, 34u);
+  EXPECT_EQ((*KernelSet::create(plain, kernel))->visits(&one)->full, 17u);
+  EXPECT_TRUE((*KernelSet::create(plain, kernel))->countsVisits());
+  EXPECT_FALSE((*KernelSet::create(plain))->countsVisits());
+
+  one.capturing = true;
+  Result<BlockVisits> visits = kernel->visits(&one);
+  EXPECT_EQ(visits.status().code(), StatusCode::unavailable);
+  EXPECT_EQ(visits.status().message(),
+            "the visited blocks of a stream cannot be read while it is being "
+            "captured");
+  one.capturing = false;
+  for (const char *call :
+       {"cuStreamGetCtx", "cuStreamIsCapturing", "cuStreamGetId",
+        "cuMemcpyDtoHAsync_v2", "cuStreamSynchronize"}) {
+    fake.failNext[call] = 2;
+    EXPECT_EQ(kernel->visits(&one).status().code(), StatusCode::outOfMemory)
+        << call;
+  }
+}

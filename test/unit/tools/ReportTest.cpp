@@ -26,3 +26,29 @@ TEST(Report, RedoneRows) {
     EXPECT_EQ(text.find(line) != std::string::npos, rows != 0) << text;
   }
 }
+
+TEST(Report, Visits) {
+  RunReport report;
+  report.execution.schedule = "{}";
+  for (bool counts : {false, true}) {
+    if (counts)
+      report.execution.visits = {12, 5000000000};
+    std::string json, text;
+    llvm::raw_string_ostream jsonStream(json), textStream(text);
+    printJson(report, jsonStream);
+    printText(report, textStream);
+
+    auto parsed = llvm::json::parse(json);
+    ASSERT_TRUE(bool(parsed)) << json;
+    const llvm::json::Object *visits =
+        parsed->getAsObject()->getObject("visits");
+    EXPECT_EQ(visits != nullptr, counts) << json;
+    std::string line =
+        "  visits   12 blocks of keys with the mask, 5000000000 without\n";
+    EXPECT_EQ(text.find(line) != std::string::npos, counts) << text;
+    if (!visits)
+      continue;
+    EXPECT_EQ(visits->getInteger("partial"), 12);
+    EXPECT_EQ(visits->getInteger("full"), 5000000000);
+  }
+}
