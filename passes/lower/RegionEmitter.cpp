@@ -111,9 +111,11 @@ Value RegionEmitter::emitAtOnce() {
 /// What all columns share first, then the code of one group of columns after the other.
 Value RegionEmitter::emitInGroups(const DenseMap<Value, Spread> &shapes) {
   auto isShared = [&](Operation &op) { return !ofColumns(shapes.lookup(op.getResult(0))); };
-  for (Operation &op : region.front().without_terminator())
-    if (isShared(op) && failed(emit(op)))
+  for (Operation &op : region.front().without_terminator()) {
+    auto any = dyn_cast<tile::AnyRangeOp>(op);
+    if (any ? failed(emitMarks(any)) : isShared(op) && failed(emit(op)))
       return {};
+  }
   DenseMap<Value, std::pair<Value, Spread>> shared = values;
   SmallVector<Value> elements;
   for (int64_t first = 0; first < columns / 2; first += width) {
@@ -229,6 +231,11 @@ LogicalResult RegionEmitter::emit(Operation &op) {
     return success();
   if (auto loop = dyn_cast<scf::ForOp>(op))
     return emitLoop(loop);
+  if (auto any = dyn_cast<tile::AnyRangeOp>(op)) {
+    if (!marks.contains(any) && failed(emitMarks(any)))
+      return failure();
+    return readMarks(any), success();
+  }
   if (op.getNumRegions() != 0 || op.getNumResults() != 1)
     return op.emitOpError("internal: not scalar code of one element");
   Spread spread = Spread::Uniform;
@@ -239,8 +246,9 @@ LogicalResult RegionEmitter::emit(Operation &op) {
   if (spread == Spread::Elements && emitByDistance(op))
     return success();
   Value result = op.getResult(0);
-  if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && held(result) != result.getType()) {
-    set(result, constantInt(b, loc, cast<IntegerAttr>(constant.getValue()).getInt()), Spread::Uniform);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+    bool isShorter = held(result) != result.getType();
+    set(result, isShorter ? constantInt(b, loc, cast<IntegerAttr>(constant.getValue()).getInt()) : b.clone(op)->getResult(0), Spread::Uniform);
     return success();
   }
   if (isa<arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op) && isNarrow(op) && held(result) == held(op.getOperand(0))) {
@@ -292,6 +300,74 @@ LogicalResult RegionEmitter::emitLoop(scf::ForOp loop) {
   for (auto [old, value, shape] : llvm::zip(loop.getResults(), result.getResults(), shapes))
     set(old, value, shape);
   return success();
+}
+
+/// Of ranges that rows have, all columns together: a range is a stretch of bits.
+LogicalResult RegionEmitter::emitMarks(tile::AnyRangeOp op) {
+  Block &body = op.getRange().front();
+  if (op.getNumber() != column || op.getStep() != 1)
+    return op.emitOpError("internal: not of an element's own column");
+  APInt known;
+  if (matchPattern(op.getCount(), m_ConstantInt(&known)))
+    ranges.set(body.getArgument(0), {0, known.getSExtValue()});
+  Type i32 = b.getI32Type(), i64 = b.getI64Type(), type = ranges.fitsI32(body.getArgument(0)) ? i32 : i64;
+  auto rows = VectorType::get({2}, i64), narrow = VectorType::get({2}, i32);
+  auto all = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(rows, value)); };
+  auto all32 = [&](int32_t value) -> Value { return arith::ConstantOp::create(b, loc, DenseElementsAttr::get(narrow, value)); };
+  Value base = arith::AddIOp::create(b, loc, as(i64, firstColumn), as(i64, place.column)), bases = vector::BroadcastOp::create(b, loc, rows, base);
+  Value zero = all(0), one = all(1), end = all(columns), none = all32(0), two = all32(2), seven = all32(7), three = all32(3), bit = all32(1);
+  int64_t words = llvm::divideCeil(columns / 4, 32);
+  SmallVector<Value> starts;
+  for (int64_t word = 0; word < words; ++word)
+    starts.push_back(all32(32 * word));
+  Value most = all32(32);
+  // The thread has the columns 0, 1, 8, 9, 16, ... from its first one on.
+  auto below = [&](Value key) {
+    Value inside = arith::MinSIOp::create(b, loc, arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, key, bases), zero), end);
+    Value columns = arith::TruncIOp::create(b, loc, narrow, inside), rest = arith::MinUIOp::create(b, loc, arith::AndIOp::create(b, loc, columns, seven), two);
+    return arith::AddIOp::create(b, loc, arith::ShLIOp::create(b, loc, arith::ShRUIOp::create(b, loc, columns, three), bit), rest).getResult();
+  };
+  auto bits = [&](Value number, Value start) { // as many as `number` says, less those of words before
+    Value own = arith::MinSIOp::create(b, loc, arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, number, start), none), most);
+    Value power = arith::ShLIOp::create(b, loc, one, arith::ExtUIOp::create(b, loc, rows, own));
+    return arith::TruncIOp::create(b, loc, narrow, arith::SubIOp::create(b, loc, power, one)).getResult();
+  };
+  Value first = constantInt(b, loc, 0, type.getIntOrFloatBitWidth()), step = constantInt(b, loc, 1, type.getIntOrFloatBitWidth());
+  Value count = as(type, get(op.getCount(), Spread::Uniform));
+  auto loop = scf::ForOp::create(b, loc, first, count, step, SmallVector<Value>(words, none));
+  OpBuilder::InsertionGuard guard(b);
+  if (!loop.getBody()->empty())
+    b.eraseOp(loop.getBody()->getTerminator());
+  b.setInsertionPointToEnd(loop.getBody());
+  set(body.getArgument(0), as(held(body.getArgument(0)), loop.getInductionVar()), Spread::Uniform);
+  if (failed(emit(body)))
+    return failure();
+  Value lower = below(get(body.getTerminator()->getOperand(0), Spread::Rows, /*whole=*/true));
+  Value upper = below(get(body.getTerminator()->getOperand(1), Spread::Rows, /*whole=*/true));
+  Value allOnes = all32(-1);
+  SmallVector<Value> next;
+  for (auto [word, start] : llvm::zip(loop.getRegionIterArgs(), starts)) {
+    Value past = bits(upper, start), before = arith::XOrIOp::create(b, loc, bits(lower, start), allOnes);
+    next.push_back(arith::OrIOp::create(b, loc, word, arith::AndIOp::create(b, loc, past, before)));
+  }
+  scf::YieldOp::create(b, loc, next);
+  marks[op].assign(loop.getResults().begin(), loop.getResults().end());
+  return success();
+}
+
+/// A flag for each element at hand.
+void RegionEmitter::readMarks(tile::AnyRangeOp op) {
+  SmallVector<SmallVector<Value>> words;
+  for (Value word : marks[op])
+    words.push_back(llvm::to_vector_of<Value>(vector::ToElementsOp::create(b, loc, word).getResults()));
+  Value zero = constantInt(b, loc, 0);
+  SmallVector<Value> flags;
+  for (int64_t i = 0; i < width; ++i) {
+    int64_t offset = columnOffsets[i / 4 * 2 + i % 2], bit = offset / 8 * 2 + offset % 8;
+    Value marked = arith::AndIOp::create(b, loc, words[bit / 32][i / 2 % 2], constantInt(b, loc, int64_t(1) << bit % 32));
+    flags.push_back(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, marked, zero));
+  }
+  set(op.getMeets(), vector::FromElementsOp::create(b, loc, VectorType::get({width}, b.getI1Type()), flags), Spread::Elements);
 }
 
 /// The least shapes of the carried values: a fixed point, as what is yielded depends on what is carried.

@@ -69,6 +69,8 @@ private:
   llvm::LogicalResult emitLoop(mlir::scf::ForOp loop);
   llvm::SmallVector<Spread> carriedSpreads(mlir::scf::ForOp loop);
   llvm::LogicalResult emitLookups(tile::LookupOp op, Spread spread);
+  llvm::LogicalResult emitMarks(tile::AnyRangeOp op);
+  void readMarks(tile::AnyRangeOp op);
 
   int64_t count(Spread spread) const {
     return spread == Spread::Rows ? 2 : spread == Spread::Columns ? width / 2 : spread == Spread::Elements ? width : 1;
@@ -93,6 +95,7 @@ private:
   llvm::MapVector<mlir::Value, llvm::SmallVector<mlir::Value>> byLanes; ///< what of theirs is read, a lane's columns
   llvm::DenseMap<mlir::Value, std::pair<mlir::Value, Spread>> values;
   llvm::DenseMap<mlir::Value, Line> lines;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> marks; ///< which of a row's columns some range holds, a bit a column that the thread has; words for both rows
 };
 
 } // namespace tegula

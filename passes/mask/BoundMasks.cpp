@@ -173,6 +173,7 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
       for (MaskedScores &part : separate(found, ranges)) {
         guard(part, ranges);
         mergeLimits(part, ranges);
+        markRanges(part, ranges);
       }
     for (auto &[zero, ranges] : values)
       narrow(zero, ranges);
@@ -350,14 +351,17 @@ private:
     OpBuilder b(at.getContext());
     Block *body = b.createBlock(&any.getRange(), {}, {b.getI64Type()}, {loc});
     auto constant = [&](int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); };
-    Value each = constant(elements.count), row = b.createOrFold<arith::DivUIOp>(loc, body->getArgument(0), each);
-    row = b.createOrFold<arith::MinSIOp>(loc, b.createOrFold<arith::AddIOp>(loc, rows.low, row), rows.high);
+    Value row = rows.low, element = body->getArgument(0);
+    if (numRows != 1) {
+      Value each = constant(elements.count);
+      row = b.createOrFold<arith::AddIOp>(loc, row, b.createOrFold<arith::DivUIOp>(loc, body->getArgument(0), each));
+      row = b.createOrFold<arith::MinSIOp>(loc, row, rows.high);
+      element = b.createOrFold<arith::RemUIOp>(loc, body->getArgument(0), each);
+    }
     BoxEvaluator box(b, loc, scope, ranges);
     box.set(region.getArgument(0), {row, row});
-    if (elements.number) {
-      Value element = arith::RemUIOp::create(b, loc, body->getArgument(0), each);
+    if (elements.number)
       box.set(elements.number, {element, element});
-    }
     KeyBounds keys = box.keyBounds(elements.condition, region.getArgument(1));
     bool isBounded = keys.lower || keys.upper;
     for (Value condition : conditions.drop_front()) {
@@ -474,6 +478,29 @@ private:
       seen = seen ? b.createOrFold<arith::OrIOp>(op.getLoc(), seen, any) : any.getMeets();
     }
     return seen;
+  }
+
+  /// In the element mask of a pipelined kernel: where each element of a condition that a loop runs over is a range of keys, exactly, a row's ranges mark its keys.
+  void markRanges(MaskedScores found, IndexRanges &ranges) {
+    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
+    if (!schedule || schedule.getForm() != Form::Pipelined)
+      return;
+    Region &region = found.mask.getBody();
+    for (scf::ForOp loop : llvm::to_vector(region.front().getOps<scf::ForOp>())) {
+      if (Elements(loop.getResult(0)).count < 2)
+        continue;
+      OpBuilder b(loop);
+      Value row = region.getArgument(0);
+      auto [any, isExact] = anyRange(b, region.getArgument(1), /*step=*/1, {row, row}, /*numRows=*/1, {loop.getResult(0)}, region, region, ranges);
+      if (!any)
+        continue;
+      if (!isExact) {
+        any.erase();
+        continue;
+      }
+      loop.getResult(0).replaceAllUsesWith(any);
+      loop.erase();
+    }
   }
 
   /// Of several limits that each row sets to its keys, the one that holds: one comparison an element.

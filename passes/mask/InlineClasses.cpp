@@ -143,7 +143,8 @@ struct InlineClassesPass : tegula::impl::InlineClassesPassBase<InlineClassesPass
     bool isDirect = schedule && schedule.getForm() == Form::Direct;
     SmallVector<AnyRangeOp> searches;
     getOperation()->walk([&](AnyRangeOp op) {
-      if (!(isPipelined && op->getParentOfType<ZeroUnseenOp>()) && !op->getParentOfType<ListBlocksOp>()) // those are for the lanes of a warp
+      bool isTogether = isPipelined && (op->getParentOfType<ZeroUnseenOp>() || op->getParentOfType<MaskOp>()); // for the keys that lanes, or a row, have
+      if (!isTogether && !op->getParentOfType<ListBlocksOp>())
         searches.push_back(op);
     });
     for (AnyRangeOp op : searches) {

@@ -140,3 +140,44 @@ warp.kernel @distance(%s: memref<?x16xf32, strided<[?, ?]>> {tile.name = "s", ti
   }
   warp.return
 }
+
+// Ranges that a row has mark its columns together, a bit each; an element reads its bit. The first of four threads has the columns 0, 1, 8 and 9.
+// CHECK-LABEL: llvm.func @ranges
+warp.kernel @ranges(%l: memref<?x16xi1, strided<[?, ?]>> {tile.name = "l", tile.dims = ["M", 16], tile.role = "out"}, %sel: memref<?x4xi32, strided<[?, ?]>> {tile.name = "sel", tile.dims = ["M", 4], tile.role = "in"},
+                    %M: i64 {tile.dim = "M"}) attributes {schedule = #direct} {
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 0 {
+      %zero = arith.constant 0 : i64
+      %four = arith.constant 4 : i64
+      warp.for_tiles %t of %M {
+        // CHECK: %[[MARKS:.*]] = scf.for %{{.*}} iter_args(%[[SO:.*]] = %{{.*}}) -> (vector<2xi32>)
+        // CHECK-COUNT-2: llvm.load %{{.*}} -> i32
+        // CHECK: %[[ALL:.*]] = arith.ori %[[SO]], %{{.*}} : vector<2xi32>
+        // CHECK-NEXT: scf.yield %[[ALL]]
+        // CHECK: %[[WORDS:.*]]:2 = vector.to_elements %[[MARKS]]
+        // CHECK: %[[C1:.*]] = llvm.mlir.constant(1 : i32)
+        // CHECK: arith.andi %[[WORDS]]#0, %[[C1]] : i32
+        // CHECK: %[[C2:.*]] = llvm.mlir.constant(2 : i32)
+        // CHECK: arith.andi %[[WORDS]]#0, %[[C2]] : i32
+        // CHECK: arith.andi %[[WORDS]]#1, %{{.*}} : i32
+        // CHECK: arith.andi %[[WORDS]]#1, %{{.*}} : i32
+        // CHECK: %[[C4:.*]] = llvm.mlir.constant(4 : i32)
+        // CHECK: arith.andi %[[WORDS]]#0, %[[C4]] : i32
+        %keep = tile.mask rows(%t) cols(%zero) {
+        ^bb0(%i: i64, %j: i64):
+          %meets = tile.any_range %j step 1 of %four {
+          ^bb0(%p: i64):
+            %element = tile.lookup %sel[%i, %p] : memref<?x4xi32, strided<[?, ?]>>
+            %lower = arith.extsi %element : i32 to i64
+            %width = arith.constant 16 : i64
+            %upper = arith.addi %lower, %width : i64
+            tile.yield %lower, %upper : i64, i64
+          }
+          tile.yield %meets : i1
+        } : tensor<64x16xi1, #warp.fragment>
+        tile.store %keep, %l[%t, %zero] axes [0, 1] : tensor<64x16xi1, #warp.fragment>, memref<?x16xi1, strided<[?, ?]>>
+      }
+    }
+  }
+  warp.return
+}
