@@ -23,6 +23,13 @@ static llvm::DenseMap<Value, std::string> argumentNames(tile::KernelOp kernel) {
   return names;
 }
 
+/// Past all keys is infinitely far.
+static std::string withoutLimits(StringRef bound) {
+  SmallVector<StringRef> parts;
+  bound.split(parts, std::to_string(KeyBounds::beyond));
+  return llvm::join(parts, "inf");
+}
+
 static void addConjuncts(Value condition, SmallVectorImpl<Value> &conjuncts) {
   auto both = condition.getDefiningOp<arith::AndIOp>();
   if (!both)
@@ -65,6 +72,8 @@ static void describe(tile::KernelOp kernel, Region &region, ArrayRef<StringRef> 
       term.bounds.push_back(printer.from(parameters.back(), keys.lower));
     if (keys.upper)
       term.bounds.push_back(printer.below(parameters.back(), keys.upper));
+    for (std::string &bound : term.bounds)
+      bound = withoutLimits(bound);
     llvm::SetVector<Value> divisors(llvm::from_range, box.assumePositiveDivisors());
     for (Value divisor : divisors)
       if (!term.bounds.empty())

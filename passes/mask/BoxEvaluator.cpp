@@ -390,9 +390,6 @@ static CmpIPredicate swapped(CmpIPredicate predicate) {
   }
 }
 
-/// Past all keys.
-static constexpr int64_t beyond = int64_t(1) << 40;
-
 /// Of the one of two conditions that a condition of the whole box selects.
 KeyBounds BoxEvaluator::choose(Value condition, KeyBounds x, KeyBounds y) {
   auto pick = [&](Value p, Value q, int64_t none) {
@@ -401,7 +398,7 @@ KeyBounds BoxEvaluator::choose(Value condition, KeyBounds x, KeyBounds y) {
     Value missing = p && q ? Value() : constant(none);
     return b.createOrFold<arith::SelectOp>(loc, condition, p ? p : missing, q ? q : missing);
   };
-  Value lower = pick(x.lower, y.lower, -beyond), upper = pick(x.upper, y.upper, beyond);
+  Value lower = pick(x.lower, y.lower, -KeyBounds::beyond), upper = pick(x.upper, y.upper, KeyBounds::beyond);
   return {lower, upper, x.isExact && y.isExact};
 }
 
@@ -409,24 +406,21 @@ KeyBounds BoxEvaluator::choose(Value condition, KeyBounds x, KeyBounds y) {
 KeyBounds BoxEvaluator::everywhereIf(Value condition) {
   if (matchPattern(condition, m_One()))
     return {{}, {}, /*isExact=*/true};
-  Value all = constant(beyond), none = constant(-beyond);
+  Value all = constant(KeyBounds::beyond), none = constant(-KeyBounds::beyond);
   return {{}, b.createOrFold<arith::SelectOp>(loc, condition, all, none), /*isExact=*/true};
 }
 
-/// With `quotient` = floor(dividend / c), c > 0: quotient <= y where dividend <= y * c + c - 1, quotient >= y where dividend >= y * c.
-std::optional<KeyBounds> BoxEvaluator::compareQuotient(CmpIPredicate predicate, Value quotient, Value other, Value key) {
-  auto division = quotient.getDefiningOp<arith::FloorDivSIOp>();
-  if (!division || isFromAbove(quotient) || interval(quotient))
-    return std::nullopt;
-  constexpr int64_t most = int64_t(1) << 33, mostDivisor = int64_t(1) << 27; // so that products stay inside i64, far enough for a difference
-  std::optional<IndexRange> range = ranges.of(other), divisors = ranges.of(division.getRhs());
+/// With `division` = floor(dividend / c), c > 0: division <= y where dividend <= y * c + c - 1, division >= y where dividend >= y * c.
+KeyBounds BoxEvaluator::compareQuotient(CmpIPredicate predicate, arith::FloorDivSIOp division, const Known &y, Value key) {
+  constexpr int64_t mostDivisor = int64_t(1) << 27; // so that products stay inside i64, far enough for a difference
+  std::optional<IndexRange> divisors = ranges.of(division.getRhs());
   std::optional<Linear> dividend = linear(division.getLhs(), key);
-  Interval divisor = interval(division.getRhs()), y = interval(other);
-  if (!dividend || !divisor.isOneValue() || !y || !range || range->low < -most || range->high > most)
-    return std::nullopt;
+  Interval divisor = interval(division.getRhs());
+  if (!dividend || !divisor.isOneValue())
+    return {};
   Value c = divisor.low, one = constant(1);
-  auto magnitude = [](IndexRange of) { return std::max(__int128(of.high), -__int128(of.low)); };
-  bool isPositive = divisors && divisors->low > 0 && (magnitude(*range) + 1) * divisors->high <= (__int128(1) << 62) + (__int128(1) << 32);
+  __int128 magnitude = std::max(__int128(y.range.high), -__int128(y.range.low)) + 1;
+  bool isPositive = divisors && divisors->low > 0 && magnitude * divisors->high <= (__int128(1) << 62) + (__int128(1) << 32);
   if (auto guard = division.getRhs().getDefiningOp<arith::SelectOp>(); guard && assumesPositive && !isPositive)
     c = guard.getFalseValue(), assumed.push_back(c), isPositive = true;
   auto upTo = [&](Value value, int64_t more) { // dividends whose quotients are at most `value`, or less where `more` is 0
@@ -441,30 +435,91 @@ std::optional<KeyBounds> BoxEvaluator::compareQuotient(CmpIPredicate predicate, 
   KeyBounds bounds;
   switch (predicate) {
   case CmpIPredicate::slt:
-    bounds = upTo(y.high, 0);
+    bounds = upTo(y.interval.high, 0);
     break;
   case CmpIPredicate::sle:
-    bounds = upTo(y.high, 1);
+    bounds = upTo(y.interval.high, 1);
     break;
   case CmpIPredicate::sgt:
-    bounds = from(y.low, 1);
+    bounds = from(y.interval.low, 1);
     break;
   case CmpIPredicate::sge:
-    bounds = from(y.low, 0);
+    bounds = from(y.interval.low, 0);
     break;
   case CmpIPredicate::eq: {
-    KeyBounds last = upTo(y.high, 1), first = from(y.low, 0);
+    KeyBounds last = upTo(y.interval.high, 1), first = from(y.interval.low, 0);
     bounds = join(last, first, /*both=*/true);
     break;
   }
   default:
-    return std::nullopt;
+    return {};
   }
   if (isPositive)
     return bounds;
   Value isFew = b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::sle, c, constant(mostDivisor));
   Value isSome = b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::sgt, c, constant(0));
   return choose(make<arith::AndIOp>(isSome, isFew), bounds, {});
+}
+
+KeyBounds BoxEvaluator::compareLinear(CmpIPredicate predicate, const Linear &x, const Linear &y) {
+  switch (predicate) {
+  case CmpIPredicate::slt:
+    return atMost(x, y, 1);
+  case CmpIPredicate::sle:
+    return atMost(x, y, 0);
+  case CmpIPredicate::sgt:
+    return atMost(y, x, 1);
+  case CmpIPredicate::sge:
+    return atMost(y, x, 0);
+  case CmpIPredicate::eq: {
+    KeyBounds forth = atMost(x, y, 0), back = atMost(y, x, 0);
+    return join(forth, back, /*both=*/true);
+  }
+  default:
+    return {};
+  }
+}
+
+/// Of a value that depends on the key and one that does not: what can be undone of the former is.
+KeyBounds BoxEvaluator::compareKnown(CmpIPredicate predicate, Value x, const Known &y, Value key) {
+  constexpr int64_t most = int64_t(1) << 33;
+  if (y.range.low < -most || y.range.high > most)
+    return {};
+  if (std::optional<Linear> of = linear(x, key))
+    return compareLinear(predicate, *of, {0, y.interval});
+  Operation *op = isFromAbove(x) ? nullptr : x.getDefiningOp();
+  if (auto division = dyn_cast_or_null<arith::FloorDivSIOp>(op))
+    return compareQuotient(predicate, division, y, key);
+  if (isa_and_nonnull<arith::ExtSIOp>(op))
+    return compareKnown(predicate, op->getOperand(0), y, key);
+  if (isa_and_nonnull<math::AbsIOp>(op) && (predicate == CmpIPredicate::slt || predicate == CmpIPredicate::sle)) {
+    // -y <= x and x <= y
+    Value zero = constant(0), low = make<arith::SubIOp>(zero, y.interval.high), high = make<arith::SubIOp>(zero, y.interval.low);
+    KeyBounds above = compareKnown(swapped(predicate), op->getOperand(0), {{low, high}, {-y.range.high, -y.range.low}}, key);
+    KeyBounds below = compareKnown(predicate, op->getOperand(0), y, key);
+    return join(above, below, /*both=*/true);
+  }
+  if (!isa_and_nonnull<arith::AddIOp, arith::SubIOp>(op) || !ranges.of(x)) // which says that nothing wraps
+    return {};
+  bool isLeft = !interval(op->getOperand(0)); // where the key is
+  Value keyed = op->getOperand(isLeft ? 0 : 1), other = op->getOperand(isLeft ? 1 : 0);
+  Interval known = interval(other);
+  std::optional<IndexRange> range = ranges.of(other);
+  if (!known || !range || range->low < -most || range->high > most)
+    return {};
+  auto add = [&](Interval p, IndexRange r, Interval q, IndexRange s) -> Known {
+    Value low = make<arith::AddIOp>(p.low, q.low), high = make<arith::AddIOp>(p.high, q.high);
+    return {{low, high}, {r.low + s.low, r.high + s.high}};
+  };
+  auto subtract = [&](Interval p, IndexRange r, Interval q, IndexRange s) -> Known {
+    Value low = make<arith::SubIOp>(p.low, q.high), high = make<arith::SubIOp>(p.high, q.low);
+    return {{low, high}, {r.low - s.high, r.high - s.low}};
+  };
+  if (isa<arith::AddIOp>(op)) // keyed + other ~ y
+    return compareKnown(predicate, keyed, subtract(y.interval, y.range, known, *range), key);
+  if (isLeft) // keyed - other ~ y
+    return compareKnown(predicate, keyed, add(y.interval, y.range, known, *range), key);
+  return compareKnown(swapped(predicate), keyed, subtract(known, *range, y.interval, y.range), key); // other - keyed ~ y
 }
 
 KeyBounds BoxEvaluator::compareKeys(CmpIPredicate predicate, Value x, Value y, Value key) {
@@ -483,29 +538,13 @@ KeyBounds BoxEvaluator::compareKeys(CmpIPredicate predicate, Value x, Value y, V
   Interval left = interval(x), right = interval(y);
   if (Value some = compare(predicate, left, right).some)
     return everywhereIf(some);
-  if (std::optional<KeyBounds> bounds = compareQuotient(predicate, x, y, key))
-    return *bounds;
-  if (std::optional<KeyBounds> bounds = compareQuotient(swapped(predicate), y, x, key))
-    return *bounds;
   auto p = linear(x, key), q = linear(y, key);
-  if (!p || !q)
+  if (p && q)
+    return compareLinear(predicate, *p, *q);
+  std::optional<IndexRange> range = left || right ? ranges.of(left ? x : y) : std::nullopt;
+  if (!range)
     return {};
-  switch (predicate) {
-  case CmpIPredicate::slt:
-    return atMost(*p, *q, 1);
-  case CmpIPredicate::sle:
-    return atMost(*p, *q, 0);
-  case CmpIPredicate::sgt:
-    return atMost(*q, *p, 1);
-  case CmpIPredicate::sge:
-    return atMost(*q, *p, 0);
-  case CmpIPredicate::eq: {
-    KeyBounds forth = atMost(*p, *q, 0), back = atMost(*q, *p, 0);
-    return join(forth, back, /*both=*/true);
-  }
-  default:
-    return {};
-  }
+  return left ? compareKnown(swapped(predicate), y, {left, *range}, key) : compareKnown(predicate, x, {right, *range}, key);
 }
 
 KeyBounds BoxEvaluator::keyBounds(Value condition, Value key, bool negated) {

@@ -32,6 +32,7 @@ struct Truth {
 struct KeyBounds {
   mlir::Value lower, upper;
   bool isExact = false;
+  static constexpr int64_t beyond = int64_t(1) << 40; ///< past all keys
 };
 
 /// Evaluates the values of one scalar region; emits code at the builder's insertion point.
@@ -85,7 +86,14 @@ private:
   KeyBounds choose(mlir::Value condition, KeyBounds x, KeyBounds y);
   KeyBounds everywhereIf(mlir::Value condition);
   KeyBounds compareKeys(mlir::arith::CmpIPredicate predicate, mlir::Value x, mlir::Value y, mlir::Value key);
-  std::optional<KeyBounds> compareQuotient(mlir::arith::CmpIPredicate predicate, mlir::Value quotient, mlir::Value other, mlir::Value key);
+  /// Of a value that does not depend on the key.
+  struct Known {
+    Interval interval;
+    IndexRange range;
+  };
+  KeyBounds compareLinear(mlir::arith::CmpIPredicate predicate, const Linear &x, const Linear &y);
+  KeyBounds compareKnown(mlir::arith::CmpIPredicate predicate, mlir::Value x, const Known &y, mlir::Value key);
+  KeyBounds compareQuotient(mlir::arith::CmpIPredicate predicate, mlir::arith::FloorDivSIOp division, const Known &y, mlir::Value key);
 
   mlir::Value constant(int64_t value);
   mlir::Value flag(bool value);
