@@ -73,7 +73,7 @@ Value tegula::meetsRange(tile::AnyRangeOp op, NarrowCloner &outer, Value lane, V
   auto marks = scf::ForOp::create(b, loc, zero, count, stride, none, [&](OpBuilder &at, Location, Value from, ValueRange sum) {
     SmallVector<std::pair<Value, Value>, together> ends;
     for (int64_t n = 0; n < together; ++n) {
-      Value number = arith::AddIOp::create(at, loc, arith::AddIOp::create(at, loc, from, wide), constantInt(at, loc, n * lanes, 64));
+      Value own = arith::AddIOp::create(at, loc, from, wide), number = arith::AddIOp::create(at, loc, own, constantInt(at, loc, n * lanes, 64));
       NarrowCloner code(at, outer);
       code.map(body.getArgument(0), arith::MinSIOp::create(at, loc, number, last));
       for (Operation &inner : body.without_terminator())
@@ -94,6 +94,6 @@ Value tegula::meetsRange(tile::AnyRangeOp op, NarrowCloner &outer, Value lane, V
     scf::YieldOp::create(at, loc, all);
   });
   Value marked = NVVM::ReduxOp::create(b, loc, b.getI32Type(), marks.getResult(0), NVVM::ReduxKind::OR, constantInt(b, loc, -1));
-  Value own = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, marked, lane), constantInt(b, loc, 1));
+  Value from = arith::ShRUIOp::create(b, loc, marked, lane), own = arith::AndIOp::create(b, loc, from, constantInt(b, loc, 1));
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, own, none);
 }

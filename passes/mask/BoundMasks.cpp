@@ -7,6 +7,7 @@
 #include "passes/Passes.h"
 #include "passes/mask/BoxEvaluator.h"
 #include "passes/mask/KeyOrder.h"
+#include "passes/mask/KeyRanges.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -173,10 +174,13 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
       for (MaskedScores &part : separate(found, ranges)) {
         guard(part, ranges);
         mergeLimits(part, ranges);
-        markRanges(part, ranges);
+        auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
+        if (schedule && schedule.getForm() == Form::Pipelined)
+          markRanges(part.mask.getBody(), ranges);
       }
     for (auto &[zero, ranges] : values)
       narrow(zero, ranges);
+    getOperation()->walk([&](AnyRangeOp) { ++searched; });
   }
 
 private:
@@ -311,72 +315,13 @@ private:
     return x && y ? code.b.createOrFold<arith::AndIOp>(op->getLoc(), x, y) : x ? x : y;
   }
 
-  /// A condition as the elements that it is or-ed of: itself, or what a loop `r = r || condition` runs over.
-  struct Elements {
-    Value condition, number;
-    int64_t count = 1;
-
-    explicit Elements(Value value) : condition(value) {
-      auto loop = value.getDefiningOp<scf::ForOp>();
-      APInt lower, upper, step;
-      if (!loop || loop.getNumResults() != 1 || !matchPattern(loop.getInits().front(), m_Zero()) || !matchPattern(loop.getLowerBound(), m_ConstantInt(&lower)) ||
-          !matchPattern(loop.getUpperBound(), m_ConstantInt(&upper)) || !matchPattern(loop.getStep(), m_ConstantInt(&step)) || !lower.isZero() || !step.isOne() ||
-          upper.slt(1) || upper.sgt(mostElements))
-        return;
-      auto either = loop.getYieldedValues().front().getDefiningOp<arith::OrIOp>();
-      if (!either || !llvm::is_contained(either->getOperands(), loop.getRegionIterArg(0)))
-        return;
-      condition = either.getLhs() == loop.getRegionIterArg(0) ? either.getRhs() : either.getLhs();
-      number = loop.getInductionVar(), count = upper.getSExtValue();
-    }
-    static constexpr int64_t mostElements = 256;
-  };
-
   /// Whether some row, for some element of a condition, sees keys of the block: each bounds them. Null where they are not bounded.
   Value meetsRanges(Value condition, MaskedScores found, BlockCode &code, IndexRanges &ranges) {
     OpBuilder ahead(found.loop);
     Interval rows = rowsOfOne(ahead, found);
     Region &region = found.mask.getBody();
-    AnyRangeOp any = anyRange(code.b, code.number(), found.loop.getStep(), rows, found.rows(), {condition}, region, found.loop.getBody(), ranges).first;
+    AnyRangeOp any = makeRanges(code.b, code.number(), found.loop.getStep(), {rows, found.rows()}, {condition}, region, found.loop.getBody(), ranges).first;
     return any ? any.getMeets() : Value();
-  }
-
-  /// Ranges of the keys for which all of `conditions` hold, of which the first is or-ed of elements: one range a row and element. Null where keys are not bounded; and whether a key in a range
-  /// is one for which they hold.
-  std::pair<AnyRangeOp, bool> anyRange(OpBuilder &at, Value number, int64_t step, Interval rows, int64_t numRows, ArrayRef<Value> conditions, Region &region, Region &scope, IndexRanges &ranges) {
-    Elements elements(conditions.front());
-    Location loc = region.getLoc();
-    Value count = arith::ConstantOp::create(at, loc, at.getI64IntegerAttr(numRows * elements.count));
-    auto any = AnyRangeOp::create(at, loc, number, count, at.getI64IntegerAttr(step));
-    OpBuilder b(at.getContext());
-    Block *body = b.createBlock(&any.getRange(), {}, {b.getI64Type()}, {loc});
-    auto constant = [&](int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); };
-    Value row = rows.low, element = body->getArgument(0);
-    if (numRows != 1) {
-      Value each = constant(elements.count);
-      row = b.createOrFold<arith::AddIOp>(loc, row, b.createOrFold<arith::DivUIOp>(loc, body->getArgument(0), each));
-      row = b.createOrFold<arith::MinSIOp>(loc, row, rows.high);
-      element = b.createOrFold<arith::RemUIOp>(loc, body->getArgument(0), each);
-    }
-    BoxEvaluator box(b, loc, scope, ranges);
-    box.set(region.getArgument(0), {row, row});
-    if (elements.number)
-      box.set(elements.number, {element, element});
-    KeyBounds keys = box.keyBounds(elements.condition, region.getArgument(1));
-    bool isBounded = keys.lower || keys.upper;
-    for (Value condition : conditions.drop_front()) {
-      KeyBounds more = box.keyBounds(condition, region.getArgument(1));
-      keys = box.join(keys, more, /*both=*/true);
-    }
-    if (!isBounded) {
-      any.erase();
-      return {};
-    }
-    Value lower = keys.lower ? keys.lower : constant(-ForBlocksOp::classifiedKeys).getResult();
-    Value upper = keys.upper ? keys.upper : constant(2 * ForBlocksOp::classifiedKeys).getResult();
-    YieldOp::create(b, loc, ValueRange{lower, upper});
-    ++searched;
-    return {any, keys.isExact};
   }
 
   /// Of scalar code, over a block.
@@ -427,7 +372,9 @@ private:
     if (Value partial = unseen(op, ranges))
       op.getPartialMutable().assign(partial);
     Block *body = b.createBlock(&op.getPossible(), {}, {b.getI64Type()}, {loc});
-    if (Value seen = seenByRanges(op, rows, b, ranges)) {
+    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule"); // threads of a pipelined kernel look at ranges together
+    bool isPipelined = schedule && schedule.getForm() == Form::Pipelined;
+    if (Value seen = isPipelined ? seenByRanges(op, {rows, schedule.getBlockM()}, b, ranges) : Value()) {
       YieldOp::create(b, loc, seen);
       // What is possible is so: the first row that is looked at says no more.
       b.setInsertionPoint(region.front().getTerminator());
@@ -441,66 +388,6 @@ private:
       YieldOp::create(b, loc, some);
     else
       op.getPossible().getBlocks().clear();
-  }
-
-  /// Whether some row sees a key, exactly, where one of the conditions is looked for row by row; else null. Threads of a pipelined kernel do that together.
-  Value seenByRanges(ZeroUnseenOp op, Interval rows, OpBuilder &b, IndexRanges &ranges) {
-    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
-    if (!schedule || schedule.getForm() != Form::Pipelined)
-      return {};
-    Region &region = op.getSeen();
-    Block *body = b.getBlock();
-    SmallVector<Value> conjuncts{region.front().getTerminator()->getOperand(0)}, others, choices;
-    while (!conjuncts.empty()) {
-      Value next = conjuncts.pop_back_val();
-      BoxEvaluator all(b, op.getLoc(), region, ranges);
-      all.set(region.getArgument(0), rows);
-      all.set(region.getArgument(1), {body->getArgument(0), body->getArgument(0)});
-      if (auto both = next.getDefiningOp<arith::AndIOp>(); both && region.isAncestor(both->getParentRegion()))
-        conjuncts.append({both.getRhs(), both.getLhs()});
-      else
-        (all.truth(next).some ? others : choices).push_back(next);
-    }
-    if (choices.size() != 1)
-      return {};
-    Value seen;
-    for (choices.assign(1, choices.front()); !choices.empty();) {
-      Value next = choices.pop_back_val();
-      if (auto either = next.getDefiningOp<arith::OrIOp>(); either && region.isAncestor(either->getParentRegion())) {
-        choices.append({either.getRhs(), either.getLhs()});
-        continue;
-      }
-      SmallVector<Value> conditions{next};
-      llvm::append_range(conditions, others);
-      auto [any, isExact] = anyRange(b, body->getArgument(0), /*step=*/1, rows, schedule.getBlockM(), conditions, region, region, ranges);
-      if (!any || !isExact)
-        return {};
-      seen = seen ? b.createOrFold<arith::OrIOp>(op.getLoc(), seen, any) : any.getMeets();
-    }
-    return seen;
-  }
-
-  /// In the element mask of a pipelined kernel: where each element of a condition that a loop runs over is a range of keys, exactly, a row's ranges mark its keys.
-  void markRanges(MaskedScores found, IndexRanges &ranges) {
-    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
-    if (!schedule || schedule.getForm() != Form::Pipelined)
-      return;
-    Region &region = found.mask.getBody();
-    for (scf::ForOp loop : llvm::to_vector(region.front().getOps<scf::ForOp>())) {
-      if (Elements(loop.getResult(0)).count < 2)
-        continue;
-      OpBuilder b(loop);
-      Value row = region.getArgument(0);
-      auto [any, isExact] = anyRange(b, region.getArgument(1), /*step=*/1, {row, row}, /*numRows=*/1, {loop.getResult(0)}, region, region, ranges);
-      if (!any)
-        continue;
-      if (!isExact) {
-        any.erase();
-        continue;
-      }
-      loop.getResult(0).replaceAllUsesWith(any);
-      loop.erase();
-    }
   }
 
   /// Of several limits that each row sets to its keys, the one that holds: one comparison an element.

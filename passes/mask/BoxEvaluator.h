@@ -84,7 +84,9 @@ private:
   std::optional<Linear> linear(mlir::Value value, mlir::Value key);
   KeyBounds atMost(const Linear &left, const Linear &right, int64_t slack);
   KeyBounds choose(mlir::Value condition, KeyBounds x, KeyBounds y);
-  KeyBounds everywhereIf(mlir::Value condition);
+  bool dependsOn(mlir::Value value, mlir::Value key) const;
+  bool looksUp(mlir::Value value, mlir::Value key) const;
+  KeyBounds everywhereIf(mlir::Value some);
   KeyBounds compareKeys(mlir::arith::CmpIPredicate predicate, mlir::Value x, mlir::Value y, mlir::Value key);
   /// Of a value that does not depend on the key.
   struct Known {

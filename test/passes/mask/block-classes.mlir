@@ -248,3 +248,69 @@ tile.kernel @together(%v: !v, %S: memref<?x?xf32>, %sel: !sel {tile.name = "sel"
   tile.store %r#0, %S[%row, %c0] axes [0] : tensor<128xf32>, memref<?x?xf32>
   tile.return
 }
+
+// -----
+
+// The declared range of a number that the key chooses bounds keys, but says of none whether it is seen: each is looked at.
+!v = memref<?x64xf16, strided<[?, ?]>>
+!sel = memref<?x4xi32, strided<[?, ?]>>
+// CHECK-LABEL: tile.kernel @declared
+tile.kernel @declared(%v: !v, %S: memref<?x?xf32>, %sel: !sel {tile.name = "sel", tile.range = ["0", "8"]}, %M: i64 {tile.dim = "M"}, %N: i64 {tile.dim = "N"}) attributes {schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 32, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online>} {
+  %c128 = arith.constant 128 : i64
+  %c0 = arith.constant 0 : i64
+  %c1 = arith.constant 1 : i64
+  %c4 = arith.constant 4 : i64
+  %c16 = arith.constant 16 : i64
+  %no = arith.constant false
+  %tiles = arith.ceildivsi %M, %c128 : i64
+  %t = tile.program_id of (%tiles) : i64
+  %row = arith.muli %t, %c128 : i64
+  %end = arith.addi %row, %c128 : i64
+  %m0 = arith.constant dense<0xFF800000> : tensor<128xf32>
+  %l0 = arith.constant dense<0.0> : tensor<128xf32>
+  %u0 = arith.constant dense<0.0> : tensor<128x64xf32>
+  %hidden = arith.constant dense<0xFF800000> : tensor<128x32xf32>
+  %r:3 = tile.for_blocks %n = %c0 to %N step 32 iter_args(%m = %m0, %l = %l0, %u = %u0) -> (tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>) {
+    %s = tile.load %S[%row, %n] axes [0, 1] : memref<?x?xf32> -> tensor<128x32xf32>
+    // CHECK: tile.mask
+    // CHECK: %[[ANY:.*]] = scf.for
+    // CHECK: tile.lookup
+    // CHECK: tile.yield %[[ANY]] : i1
+    %keep = tile.mask rows(%row) cols(%n) {
+    ^bb0(%i: i64, %j: i64):
+      %block = arith.floordivsi %i, %c16 : i64
+      %any = scf.for %k = %c0 to %c4 step %c1 iter_args(%a = %no) -> (i1) : i64 {
+        %chosen = tile.lookup %sel[%j, %k] : !sel
+        %wide = arith.extsi %chosen : i32 to i64
+        %same = arith.cmpi eq, %wide, %block : i64
+        %both = arith.ori %a, %same : i1
+        scf.yield %both : i1
+      }
+      tile.yield %any : i1
+    } : tensor<128x32xi1>
+    %x = arith.select %keep, %s, %hidden : tensor<128x32xi1>, tensor<128x32xf32>
+    %p, %m1, %l1, %a = tile.online_softmax %x, %m, %l scale 1.0 : tensor<128x32xf32>, tensor<128xf32>
+    %u1 = tile.scale_rows %u, %a : tensor<128x64xf32>, tensor<128xf32>
+    %w = arith.truncf %p : tensor<128x32xf32> to tensor<128x32xf16>
+    %vt = tile.load %v[%n, %c0] axes [0, 1] : !v -> tensor<32x64xf16>
+    // CHECK: tile.zero_unseen {{.*}} seen {
+    // CHECK: scf.for
+    // CHECK: tile.lookup
+    %vz = tile.zero_unseen %vt rows(%row to %end) cols(%n to %N) seen {
+    ^bb0(%i: i64, %j: i64):
+      %block = arith.floordivsi %i, %c16 : i64
+      %any = scf.for %k = %c0 to %c4 step %c1 iter_args(%z = %no) -> (i1) : i64 {
+        %chosen = tile.lookup %sel[%j, %k] : !sel
+        %wide = arith.extsi %chosen : i32 to i64
+        %same = arith.cmpi eq, %wide, %block : i64
+        %both = arith.ori %z, %same : i1
+        scf.yield %both : i1
+      }
+      tile.yield %any : i1
+    } : tensor<32x64xf16>
+    %u2 = tile.dot %w, %vz acc(%u1 : tensor<128x64xf32>) : tensor<128x32xf16>, tensor<32x64xf16> -> tensor<128x64xf32>
+    tile.yield %m1, %l1, %u2 : tensor<128xf32>, tensor<128xf32>, tensor<128x64xf32>
+  }
+  tile.store %r#0, %S[%row, %c0] axes [0] : tensor<128xf32>, memref<?x?xf32>
+  tile.return
+}
