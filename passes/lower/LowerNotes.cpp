@@ -2,8 +2,8 @@
 //
 // A lane looks at one block, and ballots make words of 32 answers. A note is four words beside its slot's barriers: the lane that writes them arrives on the full barrier next, which releases
 // them, and a wait on it acquires.
-#include "passes/lower/AnyRange.h"
 #include "passes/lower/InlinePtx.h"
+#include "passes/lower/LaneCode.h"
 #include "passes/lower/RingSlot.h"
 #include "passes/lower/Shuffle.h"
 
@@ -73,12 +73,7 @@ struct ConvertClassifyBlocks : OpConversionPattern<warp::ClassifyBlocksOp> {
       ranges.set(classes.getArgument(0), {0, std::min(end->high, tile::ForBlocksOp::classifiedKeys) + warp::ClassifyBlocksOp::lanes * int64_t(op.getStep())});
     NarrowCloner code(b, loc, ranges);
     code.map(classes.getArgument(0), number);
-    for (Operation &inner : classes.without_terminator()) {
-      if (auto any = dyn_cast<tile::AnyRangeOp>(inner))
-        code.map(any.getMeets(), meetsRange(any, code, lane, adaptor.getFirst()));
-      else
-        code.clone(inner);
-    }
+    cloneForLanes(op.getClasses(), code, lane, adaptor.getFirst());
     SmallVector<Value> bits;
     for (Value value : classes.getTerminator()->getOperands()) {
       Value flag = code.lookup(value);

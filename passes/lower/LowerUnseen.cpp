@@ -2,8 +2,8 @@
 //
 // One thread a key: it looks at rows from both ends inwards, where masks that move with the row let a key pass, until one sees the key. A row of the tile is 128 bytes
 // of each panel; the swizzle stays within them.
-#include "passes/lower/AnyRange.h"
 #include "passes/lower/InlinePtx.h"
+#include "passes/lower/LaneCode.h"
 #include "passes/lower/LowerWarp.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,12 +65,7 @@ private:
     IndexRanges ranges(state.ranges);
     NarrowCloner code(b, loc, ranges);
     code.map(region.getArgument(0), key);
-    for (Operation &inner : region.without_terminator()) {
-      if (auto any = dyn_cast<tile::AnyRangeOp>(inner))
-        code.map(any.getMeets(), meetsRange(any, code, lane, first));
-      else
-        code.clone(inner);
-    }
+    cloneForLanes(op.getPossible(), code, lane, first);
     return code.lookup(region.getTerminator()->getOperand(0));
   }
 

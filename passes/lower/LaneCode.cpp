@@ -1,5 +1,5 @@
 // What lanes of the producer, and the threads that look at keys, compute.
-#include "passes/lower/AnyRange.h"
+#include "passes/lower/LaneCode.h"
 #include "passes/lower/LowerWarp.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -54,7 +54,7 @@ Value NarrowCloner::getNarrow(Value value) {
   return known;
 }
 
-Value tegula::meetsRange(tile::AnyRangeOp op, NarrowCloner &outer, Value lane, Value first) {
+static Value meetsRange(tile::AnyRangeOp op, NarrowCloner &outer, Value lane, Value first) {
   OpBuilder &b = outer.b;
   constexpr int64_t together = 4; // ranges of a lane, so that it waits for their numbers once
   Location loc = op.getLoc();
@@ -96,4 +96,13 @@ Value tegula::meetsRange(tile::AnyRangeOp op, NarrowCloner &outer, Value lane, V
   Value marked = NVVM::ReduxOp::create(b, loc, b.getI32Type(), marks.getResult(0), NVVM::ReduxKind::OR, constantInt(b, loc, -1));
   Value from = arith::ShRUIOp::create(b, loc, marked, lane), own = arith::AndIOp::create(b, loc, from, constantInt(b, loc, 1));
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, own, none);
+}
+
+void tegula::cloneForLanes(Region &region, NarrowCloner &code, Value lane, Value first) {
+  for (Operation &op : region.front().without_terminator()) {
+    if (auto any = dyn_cast<tile::AnyRangeOp>(op))
+      code.map(any.getMeets(), meetsRange(any, code, lane, first));
+    else
+      code.clone(op);
+  }
 }

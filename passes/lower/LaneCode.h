@@ -33,8 +33,8 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> narrow;
 };
 
-/// A `tile.any_range` for 32 lanes at once, of which lane l asks for the block `first + l * step`. Each lane marks the blocks that its share of the ranges meets, and then takes its own block's
-/// mark. All lanes of a warp come here together; `code` stands for the code around.
-mlir::Value meetsRange(tile::AnyRangeOp op, NarrowCloner &code, mlir::Value lane, mlir::Value first);
+/// Copies the code of a region that takes a number of keys, of which lane l of a warp has `first + l * step`. Of a `tile.any_range` in it each lane marks, for all lanes, what its share of the
+/// ranges meets, and then takes its own mark. All lanes of a warp come here together.
+void cloneForLanes(mlir::Region &region, NarrowCloner &code, mlir::Value lane, mlir::Value first);
 
 } // namespace tegula
