@@ -48,6 +48,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected softmax = online or threshold under walk = descending, but got fixed";
   if (softmax != SoftmaxForm::Fixed && polynomial != 0)
     return emitError() << "expected polynomial = 0 under softmax = " << stringifySoftmaxForm(softmax) << ", but got " << polynomial;
+  if (halfBlocks && !overlap) // the last product stands behind the loop there alone
+    return emitError() << "expected overlap = true under half_blocks = true, but got false";
   if (halfBlocks && blockN % 32 != 0)
     return emitError() << "expected block_n to be a multiple of 32 under half_blocks = true, but got " << blockN;
   if (form == Form::Sequential)

@@ -109,3 +109,8 @@ module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16,
 
 // expected-error@+1 {{expected overlap = true, walk = ascending, polynomial = 0, half_blocks = false and epilogue = wide under form = direct}}
 module attributes {s = #tile.schedule<form = direct, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 0, consumer_registers = 0, ping_pong = false, softmax = online, epilogue = pairs>} {}
+
+// -----
+
+// expected-error@+1 {{expected overlap = true under half_blocks = true, but got false}}
+module attributes {s = #tile.schedule<form = pipelined, block_m = 64, block_n = 64, consumers = 1, stages = 1, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online, overlap = false, half_blocks = true>} {}

@@ -31,6 +31,7 @@
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,half_blocks=false" 2>&1 | FileCheck %s --check-prefix=E29
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=form=direct,epilogue=wide" 2>&1 | FileCheck %s --check-prefix=E30
 // RUN: not tegula-opt %s --tegula-choose-schedule="set=epilogue=fast" 2>&1 | FileCheck %s --check-prefix=E31
+// RUN: not tegula-opt %s --tegula-choose-schedule="set=overlap=false,half_blocks=true" 2>&1 | FileCheck %s --check-prefix=E32
 
 // E0: error: unknown field `forms` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, producer_registers, consumer_registers, ping_pong, softmax, tiles, overlap, walk, polynomial, half_blocks, epilogue
 // E1: error: expected `form` of the schedule to be direct, pipelined or sequential, but got `fast`
@@ -63,6 +64,7 @@
 // E29: error: field `half_blocks` of the schedule has no effect under form `direct`; leave it out, or set form=pipelined
 // E30: error: field `epilogue` of the schedule has no effect under form `direct`; leave it out, or set form=pipelined
 // E31: error: expected `epilogue` of the schedule to be wide or pairs, but got `fast`
+// E32: error: expected overlap = true under half_blocks = true, but got false
 // E28: error: expected polynomial = 0 under softmax = threshold, but got 1
 
 tile.kernel @a(%q: memref<?x?x?x128xbf16>, %v: memref<?x?x?x128xbf16>, %n: i64) {
