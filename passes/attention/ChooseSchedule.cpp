@@ -209,8 +209,9 @@ double expectedSpeed(ScheduleAttr schedule, const AttentionShape &shape, const T
 /// The best of those that fit; the smallest where none does.
 Fields choosePipelined(const Overrides &fixed, MLIRContext *context, const AttentionShape &shape, const Target &target) {
   // With a running max, or a reference to be looked for in each block, a third warpgroup has too few registers; a fourth one has none for scores to be computed.
-  SmallVector<int64_t> consumers{2}, blocks{128, 112, 96, 80, 64, 48, 32, 16};
-  if (shape.seesPrefix && softmaxOf(fixed, shape) == SoftmaxForm::Fixed)
+  // Rows with lists of their own share few blocks: the fewer rows a tile has, the less is visited and looked through.
+  SmallVector<int64_t> consumers{shape.listsKeys ? 1 : 2}, blocks{128, 112, 96, 80, 64, 48, 32, 16};
+  if (!shape.listsKeys && shape.seesPrefix && softmaxOf(fixed, shape) == SoftmaxForm::Fixed)
     consumers.append(shape.computesScores ? std::initializer_list<int64_t>{3} : std::initializer_list<int64_t>{3, 4});
   if (fixed.consumers)
     consumers = {*fixed.consumers};
@@ -386,7 +387,7 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
       Region &mask = op.getMask(); // (b, h, g, i, j)
       Value visible = mask.front().getTerminator()->getOperand(0), row = mask.getArgument(3), key = mask.getArgument(4);
       AttentionShape shape{op.getHeadDim(), op.getValueDim(), bits, growsWithRows(visible, row, key), canFixReference(op), seesPrefix(visible, key),
-                           op.getScore().front().getTerminator()->getOperand(0) != op.getScore().getArgument(0), seesInterval(visible, key)};
+                           op.getScore().front().getTerminator()->getOperand(0) != op.getScore().getArgument(0), seesInterval(visible, key), listsKeys(mask, row)};
       auto schedule = chooseSchedule(&getContext(), shape, record, fixedFields(!record), [&](StringRef field) { return scheduleError(op, field); });
       if (!schedule)
         return signalPassFailure();

@@ -15,6 +15,7 @@ struct AttentionShape {
   bool seesPrefix = false;     ///< what a row sees starts in the first block, if at all
   bool computesScores = false; ///< a score is more than the product
   bool seesInterval = false;   ///< what a row sees are the keys between two limits
+  bool listsKeys = false;      ///< what a row sees is in a list of its own
 };
 
 /// Head dims as the matrix instructions see them: the next multiple of 16.

@@ -59,7 +59,7 @@ struct ConvertCommit : RingPattern<warp::CommitOp> {
   LogicalResult matchAndRewrite(warp::CommitOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     if (failed(checkAllocated(op)))
       return failure();
-    Value bytes = constantInt(rewriter, op.getLoc(), op.getRing().getType().getSlotBytes());
+    Value bytes = constantInt(rewriter, op.getLoc(), op.getRing().getType().getCopiedBytes());
     ptx::mbarrierArriveExpect(rewriter, op.getLoc(), slot(op, adaptor, rewriter).full(), bytes);
     rewriter.eraseOp(op);
     return success();

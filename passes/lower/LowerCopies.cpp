@@ -254,21 +254,21 @@ struct ConvertCopy : OpConversionPattern<warp::CopyOp> {
 
   LogicalResult matchAndRewrite(warp::CopyOp op, OneToNOpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    warp::SlotType slot = op.getSlot().getType();
+    warp::RingType ring = op.getRing().getType();
     RingSlot place(rewriter, loc, op.getRing().getDefiningOp<warp::RingOp>(), state.place.shared, adaptor.getCounter().front(),
                    adaptor.getCopy().front());
     Value barrier = place.full();
     SmallVector<Value> coordinates, indices = firstOf(adaptor.getIndices());
     for (Value index : llvm::reverse(indices))
       coordinates.push_back(narrowToI32(rewriter, loc, index));
-    for (int64_t panel = 0; panel < (slot.getColumns() + 63) / 64; ++panel) {
+    for (int64_t panel = 0; panel < ring.getPanels(); ++panel) {
       SmallVector<Value> at = coordinates;
       if (panel)
         at[0] = arith::AddIOp::create(rewriter, loc, at[0], constantInt(rewriter, loc, 64 * panel));
       Value destination = adaptor.getSlot().front();
       if (panel)
-        destination = arith::AddIOp::create(rewriter, loc, destination, constantInt(rewriter, loc, 128 * slot.getRows() * panel));
-      ptx::tensorCopy(rewriter, loc, destination, state.tensorMaps.lookup(op), barrier, at);
+        destination = arith::AddIOp::create(rewriter, loc, destination, constantInt(rewriter, loc, 128 * ring.getRows() * panel));
+      ptx::tensorCopy(rewriter, loc, destination, state.tensorMaps.lookup(op)[panel], barrier, at);
     }
     rewriter.eraseOp(op);
     return success();

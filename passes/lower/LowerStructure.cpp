@@ -223,26 +223,30 @@ private:
     return value;
   }
 
-  /// One map for each shape of box that the kernel copies out of a tensor.
+  /// One map for each shape of box that the kernel copies out of a tensor. Rows of a narrower box lie as far apart in shared memory: the swizzle says how far.
   void makeTensorMaps(BlockArgument memory, StringAttr name) {
-    llvm::MapVector<std::pair<int64_t, int64_t>, Value> maps; // (rows, axis of rows)
+    llvm::MapVector<std::tuple<int64_t, int64_t, int64_t>, Value> maps; // (rows, axis of rows, columns)
     for (Operation *user : memory.getUsers()) {
       auto copy = dyn_cast<warp::CopyOp>(user);
       if (!copy)
         continue;
-      int64_t rows = copy.getSlot().getType().getRows(), axis = copy.getAxes()[0], rank = cast<MemRefType>(memory.getType()).getRank();
-      Value &map = maps[{rows, axis}];
-      if (!map) {
-        SmallVector<int64_t> axes, box;
-        for (int64_t a = rank - 1; a >= 0; --a) {
-          axes.push_back(a);
-          box.push_back(a == rank - 1 ? 64 : a == axis ? rows : 1);
+      warp::RingType ring = copy.getRing().getType();
+      int64_t rows = ring.getRows(), axis = copy.getAxes()[0], rank = cast<MemRefType>(memory.getType()).getRank();
+      for (int64_t panel = 0; panel < ring.getPanels(); ++panel) {
+        int64_t columns = ring.getCopiedColumns(panel);
+        Value &map = maps[{rows, axis, columns}];
+        if (!map) {
+          SmallVector<int64_t> axes, box;
+          for (int64_t a = rank - 1; a >= 0; --a) {
+            axes.push_back(a);
+            box.push_back(a == rank - 1 ? columns : a == axis ? rows : 1);
+          }
+          map = addArgument(LLVM::LLVMPointerType::get(b.getContext()),
+                            {named(b, "kind", "tensor_map"), named(b, "tensor", name), named(b, "axes", b.getI64ArrayAttr(axes)),
+                             named(b, "box", b.getI64ArrayAttr(box)), named(b, "swizzle", 128)});
         }
-        map = addArgument(LLVM::LLVMPointerType::get(b.getContext()),
-                          {named(b, "kind", "tensor_map"), named(b, "tensor", name), named(b, "axes", b.getI64ArrayAttr(axes)),
-                           named(b, "box", b.getI64ArrayAttr(box)), named(b, "swizzle", 128)});
+        state.tensorMaps[copy].push_back(map);
       }
-      state.tensorMaps[copy] = map;
     }
   }
 

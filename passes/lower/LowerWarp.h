@@ -25,7 +25,7 @@ struct KernelState {
   int64_t threads;             ///< of the CTA
   ThreadPlace place;
   mlir::Value workspace;       ///< pointer to the launch's counters: next tile, CTAs that left, rows computed again (u32 each), from byte 16 on visits of partial and of full blocks (u64); null where nothing uses it
-  llvm::DenseMap<mlir::Operation *, mlir::Value> tensorMaps; ///< of each warp.copy
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Value>> tensorMaps; ///< of each warp.copy, one a panel
   llvm::DenseMap<mlir::Value, IndexRange> ranges;            ///< of dims and warpgroup numbers
 };
 

@@ -3,7 +3,9 @@
 // The one idea: sums, comparisons and logic of monotone values are monotone; whatever else reads the index is unknown.
 #include "passes/mask/KeyOrder.h"
 
+#include "dialect/tile/TileDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -110,6 +112,16 @@ bool tegula::seesInterval(Value visible, Value key) {
   if (auto both = visible.getDefiningOp<arith::AndIOp>())
     return seesInterval(both.getLhs(), key) && seesInterval(both.getRhs(), key);
   return trendOf(visible, key) != Trend::Unknown;
+}
+
+bool tegula::listsKeys(Region &mask, Value row) {
+  auto readsList = [&](scf::ForOp loop) {
+    return loop->walk([&](tile::LookupOp read) {
+      auto reads = [&](Value index) { return llvm::any_of(read.getIndices(), [&](Value at) { return trendOf(at, index) != Trend::Constant; }); };
+      return reads(row) && reads(loop.getInductionVar()) ? WalkResult::interrupt() : WalkResult::advance();
+    }).wasInterrupted();
+  };
+  return llvm::any_of(mask.getOps<scf::ForOp>(), readsList);
 }
 
 bool tegula::growsWithRows(Value visible, Value row, Value key) {

@@ -34,6 +34,8 @@ private:
   mlir::LogicalResult finishTiles(const TileNumbers &numbers) override;
 
   mlir::LogicalResult blockLoop(tile::ForBlocksOp blocks);
+  mlir::Value boundByOwnRows(tile::ForBlocksOp blocks);
+  mlir::Value rowsExist(tile::ForBlocksOp blocks);
   void take(tile::LoadOp load);
   mlir::LogicalResult readNote(tile::ListedBlockOp block);
   void issue(tile::DotOp dot);

@@ -65,7 +65,7 @@ LogicalResult ProducerRole::blockLoop(tile::ForBlocksOp blocks) {
       }
     llvm::append_range(inits, list->state);
   }
-  auto result = loop(blocks, inits, [&](ValueRange values) -> FailureOr<SmallVector<Value>> {
+  auto result = loop(blocks, map.lookup(blocks.getUpper()), inits, [&](ValueRange values) -> FailureOr<SmallVector<Value>> {
     for (auto [number, value] : llvm::zip(carried, values))
       map.map(blocks.getIterArgs()[number], value);
     if (list)

@@ -75,16 +75,26 @@ TileNumbers RoleBuilder::numberTiles(tile::KernelOp kernel, tile::ProgramIdOp id
 TileNumbers::Keys RoleBuilder::sharedKeys(tile::KernelOp kernel) {
   TileNumbers::Keys keys;
   for (const Rings::Ring &ring : rings.rings) {
-    auto memory = dyn_cast<BlockArgument>(ring.memory);
-    auto dims = memory && !isEncoded(ring.tile) ? kernel.getArgAttrOfType<ArrayAttr>(memory.getArgNumber(), "tile.dims") : ArrayAttr();
-    auto rows = dims ? dyn_cast<StringAttr>(dims[ring.rowAxis]) : StringAttr();
-    for (BlockArgument argument : kernel.getArguments())
-      if (rows && kernel.getArgAttr(argument.getArgNumber(), "tile.dim") == rows) {
-        keys.rows = map.lookup(argument);
-        keys.bytesPerRow += ring.tile.getDimSize(1) * ring.tile.getElementTypeBitWidth() / 8;
-      }
+    if (Value rows = isEncoded(ring.tile) ? Value() : extent(kernel, rowDim(ring.memory, ring.rowAxis))) {
+      keys.rows = rows;
+      keys.bytesPerRow += ring.tile.getDimSize(1) * ring.tile.getElementTypeBitWidth() / 8;
+    }
   }
   return keys;
+}
+
+StringAttr RoleBuilder::rowDim(Value memory, int64_t axis) {
+  auto argument = dyn_cast<BlockArgument>(memory);
+  auto kernel = argument ? dyn_cast<tile::KernelOp>(argument.getOwner()->getParentOp()) : tile::KernelOp();
+  auto dims = kernel ? kernel.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "tile.dims") : ArrayAttr();
+  return dims ? dyn_cast<StringAttr>(dims[axis]) : StringAttr();
+}
+
+Value RoleBuilder::extent(tile::KernelOp kernel, StringAttr dim) {
+  for (BlockArgument argument : kernel.getArguments())
+    if (dim && kernel.getArgAttr(argument.getArgNumber(), "tile.dim") == dim)
+      return map.lookup(argument);
+  return {};
 }
 
 void RoleBuilder::mapRowSpan(tile::RowSpanOp op, IRMapping &results, Value offset, int64_t rows) {
@@ -99,12 +109,12 @@ void RoleBuilder::advance(unsigned ring, Location loc) {
   counters[ring] = arith::AddIOp::create(b, loc, counters[ring], one);
 }
 
-scf::ForOp RoleBuilder::loop(tile::ForBlocksOp op, ArrayRef<Value> inits, function_ref<FailureOr<SmallVector<Value>>(ValueRange)> fill) {
+scf::ForOp RoleBuilder::loop(tile::ForBlocksOp op, Value upper, ArrayRef<Value> inits, function_ref<FailureOr<SmallVector<Value>>(ValueRange)> fill) {
   Location loc = op.getLoc();
   SmallVector<Value> all(inits);
   all.append(counters.begin(), counters.end());
   Value step = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(op.getStep()));
-  auto result = scf::ForOp::create(b, loc, map.lookup(op.getLower()), map.lookup(op.getUpper()), step, all);
+  auto result = scf::ForOp::create(b, loc, map.lookup(op.getLower()), upper, step, all);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(result.getBody());
   if (!result.getBody()->empty())

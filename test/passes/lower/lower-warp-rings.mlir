@@ -5,7 +5,7 @@
 !ring = !warp.ring<64x80xbf16, stages 2>
 
 // CHECK-LABEL: llvm.func @rings
-// CHECK-SAME: %[[MAP:[^ ]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant, tegula.argument = {axes = [1, 0], box = [64, 64], kind = "tensor_map", swizzle = 128 : i64, tensor = "x"}}
+// CHECK-SAME: %[[MAP:[^ ]+]]: !llvm.ptr {llvm.align = 64 : i64, llvm.byval = !llvm.array<128 x i8>, nvvm.grid_constant, tegula.argument = {axes = [1, 0], box = [64, 64], kind = "tensor_map", swizzle = 128 : i64, tensor = "x"}}, %[[REST:[^ ]+]]: !llvm.ptr {{{.*}}box = [16, 64], kind = "tensor_map", swizzle = 128 : i64, tensor = "x"}}
 // CHECK-SAME: nvvm.reqntid = array<i32: 384>
 warp.kernel @rings(%x: !mem {tile.name = "x", tile.dims = ["M", 80], tile.role = "in"}, %M: i64 {tile.dim = "M"})
     attributes {schedule = #tile.schedule<form = pipelined, block_m = 128, block_n = 64, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = false, softmax = online>} {
@@ -38,12 +38,12 @@ warp.kernel @rings(%x: !mem {tile.name = "x", tile.dims = ["M", 80], tile.role =
         // CHECK: %[[OTHER:.*]] = arith.xori %[[PHASE]], %{{.*}}
         // CHECK: llvm.inline_asm {{.*}}mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1;{{.*}} %{{.*}}, %[[OTHER]] :
         %s = warp.acquire %r[%t] copy %zero : !ring
-        // 80 columns are two panels of 64.
+        // 80 columns are a panel of 64, and 16 of the next one: a box of their own.
         // CHECK: llvm.inline_asm {{.*}} "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4}], [$2];", "r,l,r,r,r,~{memory}" %{{.*}}, %[[MAP]], %[[BARRIER:.*]], %{{.*}}, %{{.*}} :
-        // CHECK: llvm.inline_asm {{.*}} "cp.async.bulk.tensor.2d{{.*}} %[[MAP]], %[[BARRIER]],
+        // CHECK: llvm.inline_asm {{.*}} "cp.async.bulk.tensor.2d{{.*}} %[[REST]], %[[BARRIER]],
         // CHECK-NOT: cp.async
         warp.copy engine(tma) %x[%t, %zero] axes [0, 1] to %s of %r[%t] copy %zero : !mem, !warp.slot<64x80xbf16>, !ring
-        // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(16384 : i32)
+        // CHECK: %[[BYTES:.*]] = llvm.mlir.constant(10240 : i32)
         // CHECK: llvm.inline_asm {{.*}} "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;"
         warp.commit %r[%t] copy %zero : !ring
       }
