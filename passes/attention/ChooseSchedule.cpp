@@ -387,7 +387,7 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
       Region &mask = op.getMask(); // (b, h, g, i, j)
       Value visible = mask.front().getTerminator()->getOperand(0), row = mask.getArgument(3), key = mask.getArgument(4);
       AttentionShape shape{op.getHeadDim(), op.getValueDim(), bits, growsWithRows(visible, row, key), canFixReference(op), seesPrefix(visible, key),
-                           op.getScore().front().getTerminator()->getOperand(0) != op.getScore().getArgument(0), seesInterval(visible, key), listsKeys(mask, row)};
+                           op.getScore().front().getTerminator()->getOperand(0) != op.getScore().getArgument(0), seesInterval(visible, key), listsKeys(mask, row, key)};
       auto schedule = chooseSchedule(&getContext(), shape, record, fixedFields(!record), [&](StringRef field) { return scheduleError(op, field); });
       if (!schedule)
         return signalPassFailure();

@@ -1,7 +1,8 @@
 // warp.zero_unseen: zeros in shared memory for keys that no query row sees.
 //
 // One thread a key: it looks at rows from both ends inwards, where masks that move with the row let a key pass, until one sees the key. A row of the tile is 128 bytes
-// of each panel; the swizzle stays within them.
+// of each panel; the swizzle stays within them. The weight of an unseen key is 0, and so is its product with any value but infinity and NaN: where to find out which keys are seen takes long, a warp
+// first looks whether its keys have such a value.
 #include "passes/lower/InlinePtx.h"
 #include "passes/lower/LaneCode.h"
 #include "passes/lower/LowerWarp.h"
@@ -39,6 +40,8 @@ struct ConvertZeroUnseen : OpConversionPattern<warp::ZeroUnseenOp> {
         exists = arith::AndIOp::create(b, loc, exists, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, c, constantInt(b, loc, slot.getRows())));
       OpBuilder::InsertionGuard guard(b);
       bool isJoint = llvm::any_of(op.getPossible().getOps(), [](Operation &inner) { return isa<tile::AnyRangeOp>(inner); });
+      if (isJoint || op.getPossible().empty())
+        b.setInsertionPointToStart(scf::IfOp::create(b, loc, hasNonFinite(op, adaptor.getSlot(), start, thread, b), /*withElseRegion=*/false).thenBlock());
       Value possible = isJoint ? isPossible(op, key, thread, b) : Value();
       b.setInsertionPointToStart(scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
       if (!isJoint && !op.getPossible().empty())
@@ -54,7 +57,50 @@ struct ConvertZeroUnseen : OpConversionPattern<warp::ZeroUnseenOp> {
   }
 
 private:
-  static constexpr int64_t threads = 128, panelRow = 128;
+  static constexpr int64_t threads = 128, panelRow = 128, lanes = warp::ClassifyBlocksOp::lanes;
+
+  /// Whether one of the 32 keys of this warp, from `start` on, has a value that is not finite; the same for all its lanes, of which each reads 16 bytes at a time.
+  Value hasNonFinite(warp::ZeroUnseenOp op, Value tile, int64_t start, Value thread, ConversionPatternRewriter &b) const {
+    Location loc = op.getLoc();
+    warp::SlotType slot = op.getSlot().getType();
+    auto ring = warp::RingType::get(slot.getContext(), slot.getRows(), slot.getColumns(), slot.getElementType(), /*stages=*/1);
+    auto constant = [&](int64_t value) { return constantInt(b, loc, value); };
+    auto isLess = [&](Value x, int64_t y) -> Value { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, constant(y)); };
+    constexpr int64_t chunk = 16, chunks = panelRow / chunk, rowsAtOnce = lanes / chunks;
+    Value lane = arith::AndIOp::create(b, loc, thread, constant(lanes - 1));
+    Value first = arith::SubIOp::create(b, loc, thread, lane); // row of the warp
+    first = arith::AddIOp::create(b, loc, first, constant(start));
+    Value row = arith::AddIOp::create(b, loc, first, arith::DivUIOp::create(b, loc, lane, constant(chunks)));
+    Value column = arith::RemUIOp::create(b, loc, lane, constant(chunks));
+    Value place = arith::AddIOp::create(b, loc, tile, arith::MulIOp::create(b, loc, column, constant(chunk)));
+    // A half is not finite if its exponent is all ones: to add one to the exponent's last bit carries into the sign's place, which is masked out before.
+    bool isBrain = ring.getElementType().isBF16();
+    Value exponents = constant(isBrain ? 0x7f807f80 : 0x7c007c00), last = constant(isBrain ? 0x00800080 : 0x04000400), found = constant(0);
+    for (int64_t step = 0; step < lanes / rowsAtOnce; ++step) {
+      Value here = arith::AddIOp::create(b, loc, row, constant(step * rowsAtOnce));
+      Value exists = start + threads > ring.getRows() ? isLess(here, ring.getRows()) : Value();
+      Value inside = exists ? arith::SelectOp::create(b, loc, exists, here, constant(0)).getResult() : here;
+      Value address = arith::AddIOp::create(b, loc, place, arith::MulIOp::create(b, loc, inside, constant(panelRow)));
+      for (int64_t panel = 0; panel < ring.getPanels(); ++panel) {
+        auto words = ptx::emit(b, loc, "ld.shared.v4.b32 {$0, $1, $2, $3}, [$4];", "=r,=r,=r,=r,r,~{memory}", {arith::AddIOp::create(b, loc, address, constant(panel * panelRow * ring.getRows()))},
+                               SmallVector<Type>(4, b.getI32Type()));
+        Value some = constant(0);
+        for (Value word : words)
+          some = arith::OrIOp::create(b, loc, some, arith::AddIOp::create(b, loc, arith::AndIOp::create(b, loc, word, exponents), last));
+        Value counts = exists;
+        if (int64_t copied = ring.getCopiedColumns(panel) * 2; copied < panelRow) { // which columns a chunk holds follows from its row
+          Value swizzled = arith::XOrIOp::create(b, loc, column, arith::RemUIOp::create(b, loc, here, constant(chunks))), filled = isLess(swizzled, copied / chunk);
+          counts = counts ? arith::AndIOp::create(b, loc, counts, filled).getResult() : filled;
+        }
+        if (counts)
+          some = arith::SelectOp::create(b, loc, counts, some, constant(0));
+        found = arith::OrIOp::create(b, loc, found, some);
+      }
+    }
+    Value carried = arith::AndIOp::create(b, loc, found, constant(static_cast<int32_t>(0x80008000)));
+    Value some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, carried, constant(0));
+    return NVVM::VoteSyncOp::create(b, loc, b.getI1Type(), constant(-1), some, NVVM::VoteSyncKind::any);
+  }
 
   /// With ranges that the lanes of a warp look at for the keys of all of them.
   Value isPossible(warp::ZeroUnseenOp op, Value key, Value thread, ConversionPatternRewriter &b) const {

@@ -4,6 +4,7 @@
 #include "passes/mask/KeyOrder.h"
 
 #include "dialect/tile/TileDialect.h"
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
@@ -114,14 +115,24 @@ bool tegula::seesInterval(Value visible, Value key) {
   return trendOf(visible, key) != Trend::Unknown;
 }
 
-bool tegula::listsKeys(Region &mask, Value row) {
-  auto readsList = [&](scf::ForOp loop) {
-    return loop->walk([&](tile::LookupOp read) {
-      auto reads = [&](Value index) { return llvm::any_of(read.getIndices(), [&](Value at) { return trendOf(at, index) != Trend::Constant; }); };
-      return reads(row) && reads(loop.getInductionVar()) ? WalkResult::interrupt() : WalkResult::advance();
-    }).wasInterrupted();
+bool tegula::listsKeys(Region &mask, Value row, Value key) {
+  auto reads = [](Value value, Value index) { return trendOf(value, index) != Trend::Constant; };
+  auto readsTable = [&](Value value) {
+    SetVector<Operation *> slice;
+    BackwardSliceOptions options;
+    options.inclusive = true;
+    options.filter = [&](Operation *op) { return mask.isAncestor(op->getParentRegion()); };
+    return succeeded(getBackwardSlice(value, &slice, options)) && llvm::any_of(slice, llvm::IsaPred<tile::LookupOp>);
   };
-  return llvm::any_of(mask.getOps<scf::ForOp>(), readsList);
+  auto isEntry = [&](Value entry, Value of) { return reads(entry, row) && !reads(entry, key) && readsTable(entry) && reads(of, key) && !readsTable(of); };
+  int64_t entries = 0;
+  mask.walk([&](arith::CmpIOp op) {
+    if (op.getPredicate() != arith::CmpIPredicate::eq || !(isEntry(op.getLhs(), op.getRhs()) || isEntry(op.getRhs(), op.getLhs())))
+      return;
+    auto loop = op->getParentOfType<scf::ForOp>();
+    entries += loop && (reads(op.getLhs(), loop.getInductionVar()) || reads(op.getRhs(), loop.getInductionVar())) ? 2 : 1;
+  });
+  return entries > 1;
 }
 
 bool tegula::growsWithRows(Value visible, Value row, Value key) {

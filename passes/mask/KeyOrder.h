@@ -19,8 +19,8 @@ bool seesPrefix(mlir::Value visible, mlir::Value key);
 /// Whether `visible` is and-ed of conditions that hold up to some key of a row, or from some key on: what a row sees are the keys between two.
 bool seesInterval(mlir::Value visible, mlir::Value key);
 
-/// Whether a mask looks for the key in a list that each row has of its own.
-bool listsKeys(mlir::Region &mask, mlir::Value row);
+/// Whether a mask looks for the key in a list of several entries that a table has for each row.
+bool listsKeys(mlir::Region &mask, mlir::Value row, mlir::Value key);
 
 /// Whether some condition that `visible` is and-ed of lets later rows see more keys: so tiles of later rows have more to do.
 bool growsWithRows(mlir::Value visible, mlir::Value row, mlir::Value key);

@@ -68,7 +68,12 @@ TileNumbers RoleBuilder::numberTiles(tile::KernelOp kernel, tile::ProgramIdOp id
   SmallVector<Value> extents;
   for (Value extent : id.getExtents())
     extents.push_back(map.lookup(extent));
-  return TileNumbers(b, kernel.getLoc(), extents, schedule.getTiles(), sharedKeys(kernel));
+  // Where a table says which blocks a tile visits, tiles are of any length: the more heads at once, the more even the end, which is worth more than L2.
+  bool isRegular = !kernel.walk([](tile::ListBlocksOp list) {
+    bool readsTable = list.walk([](tile::LookupOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    return readsTable ? WalkResult::interrupt() : WalkResult::advance();
+  }).wasInterrupted();
+  return TileNumbers(b, kernel.getLoc(), extents, schedule.getTiles(), isRegular ? sharedKeys(kernel) : TileNumbers::Keys());
 }
 
 /// The keys and values of a head: what rings hold for all consumers together.
