@@ -106,8 +106,9 @@ Value ProgramEmitter::loadBox(const Term &v) {
   auto type = RankedTensorType::get(
       place.type.shape, cast<MemRefType>(memory.getType()).getElementType());
   Value box =
-      readBool(v.type.elem, tile::LoadOp::create(b, loc, type, memory,
-                                                 scalarIndices(place), axes));
+      readBool(v.type.elem,
+               tile::LoadOp::create(b, loc, type, memory, scalarIndices(place),
+                                    b.getDenseI64ArrayAttr(axes)));
   if (v.args.empty())
     return box;
   // Past memory's extent a load gives 0, which may be the fill already.

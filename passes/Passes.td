@@ -71,6 +71,33 @@ def HoistUniformPass : Pass<"tegula-hoist-uniform", "::tegula::tile::KernelOp"> 
   let statistics = [Statistic<"hoisted", "uniform-hoisted", "ops moved ahead of masks and maps">];
 }
 
+def HoistRowsPass : Pass<"tegula-hoist-rows", "::tegula::tile::KernelOp"> {
+  let summary = "computes once a tile what tables of rows give";
+  let description = [{
+    Scalar code of a `tile.map` or `tile.mask` in a block loop that reads a table, or computes a function of `math`, and that depends on the row alone becomes a map of one value a row ahead of the
+    loop, whose result is an input of the map. A mask that is tested in each block and that one select reads becomes a map with it. Values are of at most 32 bits, as integers of 64 bits are computed of them again: what is
+    known of their ranges stays known. A row's values stay in registers, so that no more than `mostValues` are hoisted. Runs once masks are bounded, which reads their code, and not on the CPU.
+
+    Example: `%y = tile.map %s rows(%m) cols(%n) { %w = tile.lookup %t[%i] ... }` becomes `%r = tile.map rows(%m) { %w = tile.lookup %t[%i]  tile.yield %w }` before the loop and
+    `tile.map %s, %r rows(%m) cols(%n) { ... }`.
+  }];
+  let options = [Option<"mostValues", "most-values", "int64_t", "4", "values a row, of a whole kernel">];
+  let statistics = [Statistic<"hoisted", "rows-hoisted", "values a row hoisted">];
+}
+
+def StageTablesPass : Pass<"tegula-stage-tables", "::tegula::tile::KernelOp"> {
+  let summary = "brings tables of pairs by blocks, as keys and values come";
+  let description = [{
+    Under a pipelined schedule, a `tile.lookup` of a map in a block loop whose last two indices are the element's row and column, and whose other indices are the same for the whole tile, becomes a
+    `tile.load` of the block's tile with a number of stages, whose result is an input of the map: the producer copies it into a ring of its own. Only where rows are those of the queries and columns
+    those of the keys (what lies past them then decides no output), elements have 8, 16 or 32 bits, and rings of one or two stages fit into shared memory beside the schedule's own; else a remark says why not.
+
+    Example: `%y = tile.map %s rows(%m) cols(%n) { %w = tile.lookup %t[%h, %i, %j] ... }` becomes `%T = tile.load %t[%h, %m, %n] axes [1, 2] {stages = 2}` and `tile.map %s, %T rows(%m) cols(%n) { ... }`.
+  }];
+  let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "a GPU target's name">];
+  let statistics = [Statistic<"staged", "tables-staged", "lookups that became tiles">];
+}
+
 def FixReferencePass : Pass<"tegula-fix-reference", "::mlir::ModuleOp"> {
   let summary = "makes a weight one multiply-add and one exponential, relative to a reference that is checked at the end";
   let description = [{

@@ -58,6 +58,9 @@ void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options
   if (options.countVisits && options.target != "cpu")
     pm.addPass(createMarkVisitsPass());
   OpPassManager &blocks = pm.nest<tile::KernelOp>();
+  if (options.target != "cpu")
+    blocks.addPass(createStageTablesPass(StageTablesPassOptions{options.target}));
+  blocks.addPass(createHoistRowsPass());
   blocks.addPass(createRotateLoopPass());
   blocks.addPass(createInlineClassesPass());
   blocks.addPass(createExpandSoftmaxPass());

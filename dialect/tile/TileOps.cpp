@@ -323,7 +323,12 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memory, RankedTensor
 }
 
 LogicalResult LoadOp::verify() {
-  return verifyAccess(*this, cast<MemRefType>(getMemory().getType()), getTile().getType(), getIndices().size(), getAxes());
+  auto memory = cast<MemRefType>(getMemory().getType());
+  if (failed(verifyAccess(*this, memory, getTile().getType(), getIndices().size(), getAxes())))
+    return failure();
+  if (getStages() && (getTile().getType().getRank() != 2 || getAxes()[1] != memory.getRank() - 1))
+    return emitOpError("constraint 4: `stages` go with a tile of rank 2 along memory's last axis, but got axes [") << getAxes() << "]";
+  return success();
 }
 
 LogicalResult StoreOp::verify() {

@@ -335,10 +335,13 @@ def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
     ```mlir
     %Q = tile.load %q[%b, %h, %m0, %zero] axes [2, 3] : memref<?x?x?x128xbf16, strided<[?, ?, ?, ?]>> -> tensor<128x128xbf16>
     ```
+    With `stages`, a producer brings the tile for maps to read, through a ring of so many slots. 4. the tile has rank 2, and the second axis is memory's last, then.
     Lowers to `warp.copy` into a ring, to a global operand of a matrix op, or to loads into a fragment.
   }];
-  let arguments = (ins Tile_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes);
+  let arguments = (ins Tile_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes, OptionalAttr<I64Attr>:$stages);
   let results = (outs Tile_Tile:$tile);
+  let builders = [OpBuilder<(ins "::mlir::Type":$tile, "::mlir::Value":$memory, "::mlir::ValueRange":$indices, "::mlir::DenseI64ArrayAttr":$axes),
+                            [{ build($_builder, $_state, tile, memory, indices, axes, ::mlir::IntegerAttr()); }]>];
   let assemblyFormat = "$memory `[` $indices `]` `axes` $axes attr-dict `:` type($memory) `->` type($tile)";
   let hasVerifier = 1;
 }

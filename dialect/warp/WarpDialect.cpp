@@ -92,8 +92,8 @@ LogicalResult RingType::verify(function_ref<InFlightDiagnostic()> emitError, int
     return emitError() << "constraint 2: expected rows of a ring from 8 to 256 in steps of 8, but got " << rows;
   if (columns < 8 || columns > 1024 || columns % 8 != 0)
     return emitError() << "constraint 3: expected columns of a ring from 8 to 1024 in steps of 8, but got " << columns;
-  if (!element.isF16() && !element.isBF16())
-    return emitError() << "constraint 4: expected a ring of f16 or bf16, but got " << element;
+  if (!element.isF16() && !element.isBF16() && !element.isF32() && !element.isInteger(8) && !element.isInteger(32))
+    return emitError() << "constraint 4: expected a ring of f16, bf16, i8, f32 or i32, but got " << element;
   return success();
 }
 

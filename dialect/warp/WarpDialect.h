@@ -14,6 +14,12 @@ struct Digit {
 };
 inline llvm::hash_code hash_value(const Digit &digit) { return llvm::hash_combine(digit.axis, digit.stride, digit.count); }
 
+
+/// Bytes that a row of a panel has: tiles in shared memory are cut into such.
+constexpr int64_t panelBytes = 128;
+inline int64_t panelColumns(mlir::Type element) { return panelBytes * 8 / element.getIntOrFloatBitWidth(); }
+inline int64_t panelsOf(int64_t columns, mlir::Type element) { return (columns + panelColumns(element) - 1) / panelColumns(element); }
+
 } // namespace tegula::warp
 
 #include "dialect/warp/WarpDialect.h.inc"

@@ -79,21 +79,29 @@ def Warp_RingType : Warp_Type<"Ring", "ring"> {
   let summary = "a ring of shared-memory tiles between a producer and consumers";
   let description = [{
     `!warp.ring<128x64xbf16, stages 2>`: two slots of 128 rows by 64 columns. A slot's number and phase follow from a counter: slot = counter % stages, phase = counter / stages % 2.
-    Stored as panels of 64 columns, each [rows][64] with the 128-byte swizzle; copies fill columns up to a multiple of 16, which is a step of wgmma, those that are too many with zeros.
+    Stored as panels of 128 bytes a row (64 columns of 16-bit elements), each [rows][128 bytes] with the 128-byte swizzle; copies fill columns up to a multiple of 32 bytes, which is a step of wgmma:
+    those that are too many with zeros, or with what memory holds there.
 
-    Constraints: 1. 1 to 8 stages. 2. rows from 8 to 256 in steps of 8. 3. columns from 8 to 1024 in steps of 8. 4. elements of f16 or bf16.
+    Constraints: 1. 1 to 8 stages. 2. rows from 8 to 256 in steps of 8. 3. columns from 8 to 1024 in steps of 8. 4. elements of f16 or bf16, which matrix ops read, or of i8, f32 or i32.
   }];
   let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType, "int64_t":$stages);
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Bytes of one slot: whole panels of 64 columns.
-    int64_t getSlotBytes() const { return getPanels() * 128 * getRows(); }
-    int64_t getPanels() const { return (getColumns() + 63) / 64; }
+    /// Bytes of one slot: whole panels.
+    int64_t getSlotBytes() const { return getPanels() * ::tegula::warp::panelBytes * getRows(); }
+    int64_t getPanels() const { return ::tegula::warp::panelsOf(getColumns(), getElementType()); }
     /// Columns of a panel that a copy fills.
-    int64_t getCopiedColumns(int64_t panel) const { return std::min<int64_t>(64, (getColumns() - 64 * panel + 15) / 16 * 16); }
+    int64_t getCopiedColumns(int64_t panel) const {
+      int64_t width = ::tegula::warp::panelColumns(getElementType()), step = width * copiedBytes / ::tegula::warp::panelBytes;
+      return std::min<int64_t>(width, (getColumns() - width * panel + step - 1) / step * step);
+    }
     /// Bytes that the copies of all panels bring.
-    int64_t getCopiedBytes() const { return (getColumns() + 15) / 16 * 32 * getRows(); }
+    int64_t getCopiedBytes() const {
+      int64_t step = ::tegula::warp::panelColumns(getElementType()) * copiedBytes / ::tegula::warp::panelBytes;
+      return (getColumns() + step - 1) / step * copiedBytes * getRows();
+    }
+    static constexpr int64_t copiedBytes = 32; ///< of a row, together
   }];
 }
 

@@ -119,6 +119,14 @@ LogicalResult CopyOp::verify() {
   return success();
 }
 
+LogicalResult ReadOp::verify() {
+  SlotType slot = getSlot().getType();
+  RankedTensorType tile = getTile().getType();
+  if (tile.getShape() != ArrayRef<int64_t>{slot.getRows(), slot.getColumns()} || tile.getElementType() != slot.getElementType() || !isa_and_nonnull<FragmentAttr>(tile.getEncoding()))
+    return emitOpError("constraint 1: expected a fragment of the shape and the elements of ") << slot << ", but got " << tile;
+  return success();
+}
+
 /// The element type of a matrix operand of any kind.
 static Type elementOf(Type type) {
   if (auto tile = dyn_cast<RankedTensorType>(type))

@@ -228,13 +228,29 @@ def Warp_ClassifyBlocksOp : Warp_Op<"classify_blocks", [RecursiveMemoryEffects]>
 def Warp_CopyOp : Warp_Op<"copy"> {
   let summary = "copies a tile of global memory to a slot, asynchronously";
   let description = [{
-    Indices and axes as for `tile.load`; what lies past an extent arrives as zero, and counts as bytes. Engine `tma`: bulk tensor copies, one a panel of 64 columns, of a map that the
+    Indices and axes as for `tile.load`; what lies past an extent arrives as zero, and counts as bytes. Engine `tma`: bulk tensor copies, one a panel, of a map that the
     launch makes. Constraints: 1. one index an axis. 2. two axes, the second of which is memory's last.
   }];
   let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes, Warp_SlotType:$slot, Warp_RingType:$ring, I64:$counter, I64:$copy);
   let assemblyFormat = [{
     `engine` `(` `tma` `)` $memory `[` $indices `]` `axes` $axes `to` $slot `of` $ring `[` $counter `]` `copy` $copy attr-dict `:` type($memory) `,` type($slot) `,` type($ring)
   }];
+  let hasVerifier = 1;
+}
+
+def Warp_ReadOp : Warp_Op<"read"> {
+  let summary = "a slot's tile in registers";
+  let description = [{
+    What this warpgroup's threads hold of a fragment, read where the op stands: before the slot's release. Constraints: 1. the fragment has the slot's shape and elements.
+
+    ```mlir
+    %T = warp.read %slot : <64x128xbf16> -> tensor<64x128xbf16, #warp.fragment>
+    ```
+    Lowers to loads of two neighbouring columns each.
+  }];
+  let arguments = (ins Arg<Warp_SlotType, "", [MemRead]>:$slot);
+  let results = (outs RankedTensorOf<[AnyFloat, AnySignlessInteger]>:$tile);
+  let assemblyFormat = "$slot attr-dict `:` type($slot) `->` type($tile)";
   let hasVerifier = 1;
 }
 

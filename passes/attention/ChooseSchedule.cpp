@@ -4,6 +4,7 @@
 // fastest; what the user fixes is kept or refused with the limit that it breaks.
 #include "passes/attention/ChooseSchedule.h"
 #include "passes/attention/AttentionProgram.h"
+#include "passes/attention/PairTables.h"
 #include "passes/attention/ScheduleCost.h"
 #include "passes/Passes.h"
 #include "passes/mask/KeyOrder.h"
@@ -188,9 +189,11 @@ Fields pipelined(const Overrides &fixed, MLIRContext *context, const AttentionSh
   fillRegisters(f);
   // Rings of 256 keys, where there is room; a number of slots that is no power of two costs a division a block. A second query tile lets the producer start the next tile's loads while this one's
   // last scores are made.
+  AttentionShape twoTables = shape;
+  twoTables.tableBits *= 2;
   auto raise = [&](int64_t &field, bool isFixed, int64_t value) {
     int64_t before = std::exchange(field, isFixed ? field : value);
-    if (!isFixed && !fits(f, context, shape, target))
+    if (!isFixed && !fits(f, context, twoTables, target))
       field = before;
   };
   raise(f.stages, fixed.stages.has_value(), blockN <= 64 ? 4 : 2);
@@ -245,12 +248,16 @@ int64_t tegula::sharedBytes(ScheduleAttr schedule, const AttentionShape &shape) 
   if (schedule.getForm() != Form::Pipelined)
     return 0;
   int64_t row = panelColumns * 2, q = panels(shape.headDim) * row, v = panels(shape.valueDim) * row;
-  return schedule.getQStages() * schedule.getBlockM() * q + schedule.getStages() * schedule.getBlockN() * (q + v) + barrierBytes;
+  int64_t tables = llvm::divideCeil(schedule.getBlockN() * shape.tableBits / 8, row) * row * schedule.getBlockM();
+  return tables + schedule.getQStages() * schedule.getBlockM() * q + schedule.getStages() * schedule.getBlockN() * (q + v) + barrierBytes;
 }
 
 int64_t tegula::consumerRegisters(ScheduleAttr schedule, const AttentionShape &shape) {
   // Scores in f32, packed weights, the accumulator; addresses, row statistics and counters.
   int64_t rest = schedule.getSoftmax() == SoftmaxForm::Fixed ? 28 + shape.valueDim / 16 + (shape.computesScores ? 16 : 0) : 48;
+  // Elements of tables on their way from shared memory, where there are more of them than pairs of 16 bits, or tests beside them.
+  if (shape.tableBits)
+    rest += std::max((shape.tableBits - 16) * schedule.getBlockN() / 36, shape.growsWithRows ? schedule.getBlockN() / 4 + 1 : 0);
   return schedule.getBlockN() / 2 + schedule.getBlockN() / 4 + shape.valueDim / 2 + rest;
 }
 
@@ -289,6 +296,12 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     break;
   case Form::Pipelined:
     f = choosePipelined(fixed, context, shape, *target);
+    // Tables that leave no room for blocks of a sensible size are read where they lie.
+    if (shape.tableBits && (!f.isValid(context) || !fits(f, context, shape, *target) || (!fixed.blockN && f.blockN < 64))) {
+      AttentionShape alone = shape;
+      alone.tableBits = 0;
+      return chooseSchedule(context, alone, target, overrideTexts, emitError);
+    }
     if (failed(f.check([&] { return emitError(""); })))
       return {};
     f.producerRegisters = fixed.producerRegisters.value_or(f.producerRegisters);
@@ -387,7 +400,7 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
       Region &mask = op.getMask(); // (b, h, g, i, j)
       Value visible = mask.front().getTerminator()->getOperand(0), row = mask.getArgument(3), key = mask.getArgument(4);
       AttentionShape shape{op.getHeadDim(), op.getValueDim(), bits, growsWithRows(visible, row, key), canFixReference(op), seesPrefix(visible, key),
-                           op.getScore().front().getTerminator()->getOperand(0) != op.getScore().getArgument(0), seesInterval(visible, key), listsKeys(mask, row, key)};
+                           op.getScore().front().getTerminator()->getOperand(0) != op.getScore().getArgument(0), seesInterval(visible, key), listsKeys(mask, row, key), pairTableBits(op)};
       auto schedule = chooseSchedule(&getContext(), shape, record, fixedFields(!record), [&](StringRef field) { return scheduleError(op, field); });
       if (!schedule)
         return signalPassFailure();
@@ -404,10 +417,12 @@ private:
   InFlightDiagnostic scheduleError(Operation *op, StringRef field) { return emitError(schedulePlace(op, overrides, field)); }
 
   /// What was chosen and why, for those who ask for remarks.
-  void explain(ScheduleAttr schedule, const AttentionShape &shape, const Target *record) {
+  void explain(ScheduleAttr schedule, AttentionShape shape, const Target *record) {
     if (schedule.getForm() != Form::Pipelined)
       return;
     ScheduleCost cost = scheduleCost(schedule, shape);
+    if (sharedBytes(schedule, shape) > record->sharedPerBlock)
+      shape.tableBits = 0;
     double whole = record->sharedPerBlock, used = sharedBytes(schedule, shape);
     remark::analysis(getOperation().getLoc(), remark::RemarkOpts::name("schedule").category("schedule").function(getOperation().getSymName()))
         << llvm::formatv("{0} warpgroups of 64 rows, blocks of {1} keys: {2:f0} of {3:f0} KB of shared memory, about {4} of {5} registers a thread; a round of blocks takes {6:f0} cycles, bound by {7} "

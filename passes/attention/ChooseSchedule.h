@@ -16,6 +16,7 @@ struct AttentionShape {
   bool computesScores = false; ///< a score is more than the product
   bool seesInterval = false;   ///< what a row sees are the keys between two limits
   bool listsKeys = false;      ///< what a row sees is in a list of its own
+  int64_t tableBits = 0;       ///< of one pair, in the tables that come by blocks: see tegula-stage-tables
 };
 
 /// Head dims as the matrix instructions see them: the next multiple of 16.
@@ -24,7 +25,7 @@ inline int64_t paddedHeadDim(int64_t dim) { return (dim + 15) / 16 * 16; }
 /// What a row's max may grow by, in log2, before weights are taken relative to the new one: weights stay below 2^8, inside f16. 0 where each block renews it.
 inline int64_t rescaleThreshold(tile::SoftmaxForm softmax) { return softmax == tile::SoftmaxForm::Online ? 0 : 8; }
 
-/// Bytes of shared memory that a pipelined schedule needs: query, key and value rings of 64-column panels, and their barriers.
+/// Bytes of shared memory that a pipelined schedule needs: query, key and value rings of 64-column panels, a block of tables, and barriers.
 int64_t sharedBytes(tile::ScheduleAttr schedule, const AttentionShape &shape);
 
 /// 32-bit registers that one consumer thread needs at the widest point of the block loop: scores, weights, accumulator and the rest, which is less where the

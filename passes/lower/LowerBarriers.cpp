@@ -71,6 +71,14 @@ struct ConvertRelease : RingPattern<warp::ReleaseOp> {
   LogicalResult matchAndRewrite(warp::ReleaseOp op, OpAdaptor adaptor, ConversionPatternRewriter &rewriter) const override {
     if (failed(checkAllocated(op)))
       return failure();
+    // Loads of threads come before the next copy, which goes another way to shared memory.
+    bool isRead = llvm::any_of(op.getRing().getUsers(), [](Operation *user) {
+      auto wait = dyn_cast<warp::WaitOp>(user);
+      return wait && llvm::any_of(wait->getUsers(), llvm::IsaPred<warp::ReadOp>);
+    });
+    if (isRead)
+      NVVM::FenceProxyOp::create(rewriter, op.getLoc(), NVVM::ProxyKindAttr::get(op.getContext(), NVVM::ProxyKind::async_shared),
+                                 NVVM::SharedSpaceAttr::get(op.getContext(), NVVM::SharedSpace::shared_cta));
     NVVM::SyncWarpOp::create(rewriter, op.getLoc(), constantInt(rewriter, op.getLoc(), -1));
     ptx::mbarrierArriveIf(rewriter, op.getLoc(), slot(op, adaptor, rewriter).empty(), state.place.laneIsFirst);
     rewriter.eraseOp(op);

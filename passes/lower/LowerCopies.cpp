@@ -248,7 +248,7 @@ struct ConvertGlobal : OpConversionPattern<warp::GlobalOp> {
   }
 };
 
-/// One bulk tensor copy for each panel of 64 columns.
+/// One bulk tensor copy for each panel.
 struct ConvertCopy : OpConversionPattern<warp::CopyOp> {
   ConvertCopy(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
 
@@ -264,10 +264,10 @@ struct ConvertCopy : OpConversionPattern<warp::CopyOp> {
     for (int64_t panel = 0; panel < ring.getPanels(); ++panel) {
       SmallVector<Value> at = coordinates;
       if (panel)
-        at[0] = arith::AddIOp::create(rewriter, loc, at[0], constantInt(rewriter, loc, 64 * panel));
+        at[0] = arith::AddIOp::create(rewriter, loc, at[0], constantInt(rewriter, loc, warp::panelColumns(ring.getElementType()) * panel));
       Value destination = adaptor.getSlot().front();
       if (panel)
-        destination = arith::AddIOp::create(rewriter, loc, destination, constantInt(rewriter, loc, 128 * ring.getRows() * panel));
+        destination = arith::AddIOp::create(rewriter, loc, destination, constantInt(rewriter, loc, warp::panelBytes * ring.getRows() * panel));
       ptx::tensorCopy(rewriter, loc, destination, state.tensorMaps.lookup(op)[panel], barrier, at);
     }
     rewriter.eraseOp(op);

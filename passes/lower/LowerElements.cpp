@@ -1,37 +1,15 @@
 // Masks, maps and lookups of elements to one thread's code.
 //
 // Regions go element by element (RegionEmitter.h); a lookup is a clamped load.
+#include "passes/lower/MaskedMap.h"
 #include "passes/lower/RegionEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tegula;
 
 namespace {
-
-/// `select(mask, x, constant)` as one map of x.
-void fuseSelect(arith::SelectOp select, tile::MaskOp mask) {
-  OpBuilder b(select);
-  Location loc = select.getLoc();
-  auto type = cast<RankedTensorType>(select.getType());
-  auto map = tile::MapOp::create(b, loc, type, select.getTrueValue(), mask.getRows(), mask.getCols());
-  Type element = type.getElementType(), i64 = b.getI64Type();
-  Block *body = b.createBlock(&map.getBody(), {}, {element, i64, i64}, {loc, loc, loc});
-  IRMapping values;
-  values.map(mask.getBody().getArguments(), body->getArguments().drop_front());
-  for (Operation &op : mask.getBody().front().without_terminator())
-    b.clone(op, values);
-  DenseElementsAttr hidden;
-  matchPattern(select.getFalseValue(), m_Constant(&hidden));
-  Value otherwise = arith::ConstantOp::create(b, loc, cast<TypedAttr>(hidden.getSplatValue<Attribute>()));
-  Value keep = values.lookupOrDefault(mask.getBody().front().getTerminator()->getOperand(0));
-  tile::YieldOp::create(b, loc, arith::SelectOp::create(b, loc, keep, body->getArgument(0), otherwise).getResult());
-  select.replaceAllUsesWith(map.getResult());
-  select.erase();
-  mask.erase();
-}
 
 struct ConvertMask : OpConversionPattern<tile::MaskOp> {
   ConvertMask(const TypeConverter &types, MLIRContext *context, KernelState &state) : OpConversionPattern(types, context), state(state) {}
@@ -121,15 +99,11 @@ struct ConvertExtent : OpConversionPattern<tile::ExtentOp> {
 } // namespace
 
 void tegula::fuseSelects(warp::KernelOp kernel) {
-  SmallVector<arith::SelectOp> selects;
-  kernel->walk([&](arith::SelectOp select) { selects.push_back(select); });
-  for (arith::SelectOp select : selects) {
-    auto mask = select.getCondition().getDefiningOp<tile::MaskOp>();
-    DenseElementsAttr hidden;
-    if (mask && mask->hasOneUse() && mask->getBlock() == select->getBlock() && mask.getCols() &&
-        matchPattern(select.getFalseValue(), m_Constant(&hidden)) && hidden.isSplat())
-      fuseSelect(select, mask);
-  }
+  SmallVector<tile::MaskOp> masks;
+  kernel->walk([&](tile::MaskOp mask) { masks.push_back(mask); });
+  for (tile::MaskOp mask : masks)
+    if (arith::SelectOp select = selectOf(mask))
+      fuseSelect(mask, select);
 }
 
 void tegula::populateElementPatterns(RewritePatternSet &patterns, const TypeConverter &types, KernelState &state) {

@@ -114,6 +114,7 @@ private:
     populateElementPatterns(patterns, types, state);
     populateMatrixPatterns(patterns, types, state);
     populateCopyPatterns(patterns, types, state);
+    populateReadPatterns(patterns, types, state);
     populateUnseenPatterns(patterns, types, state);
     populateBarrierPatterns(patterns, types, state);
     populateNotePatterns(patterns, types, state);

@@ -71,6 +71,7 @@ void populateFragmentPatterns(mlir::RewritePatternSet &patterns, const mlir::Typ
 void populateElementPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateMatrixPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateCopyPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
+void populateReadPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateUnseenPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateBarrierPatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);
 void populateNotePatterns(mlir::RewritePatternSet &patterns, const mlir::TypeConverter &types, KernelState &state);

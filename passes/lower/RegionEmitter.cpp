@@ -50,6 +50,25 @@ Value RegionEmitter::emit() {
   return type.getElementType() == yielded ? result : arith::ExtSIOp::create(b, loc, type.clone(yielded), result).getResult();
 }
 
+/// The wait for the matrix product that the region works on, if what columns alone decide is known before it: so tables are loaded while the product is made.
+Operation *RegionEmitter::waitBehind(const DenseMap<Value, Spread> &shapes) {
+  auto map = dyn_cast<tile::MapOp>(region.getParentOp());
+  Operation *wait = nullptr;
+  if (map)
+    for (Value input : map.getInputs())
+      wait = wait ? wait : input.getDefiningOp<warp::AwaitOp>();
+  if (!wait || wait->getBlock() != map->getBlock())
+    return nullptr;
+  auto isKnown = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return !op || op->getBlock() != wait->getBlock() || op->isBeforeInBlock(wait);
+  };
+  auto isReady = [&](Operation &op) {
+    return hasRows(shapes.lookup(op.getResult(0))) || llvm::all_of(op.getOperands(), [&](Value operand) { return region.isAncestor(operand.getParentRegion()) || isKnown(operand); });
+  };
+  return isKnown(firstColumn) && llvm::all_of(region.front().without_terminator(), isReady) ? wait : nullptr;
+}
+
 /// Columns of tables and quotients, and what is computed of them: a lane computes each column whose number it has modulo 32.
 LogicalResult RegionEmitter::emitByLanes(const DenseMap<Value, Spread> &shapes) {
   constexpr int64_t lanes = 32;
@@ -66,6 +85,9 @@ LogicalResult RegionEmitter::emitByLanes(const DenseMap<Value, Spread> &shapes) 
   if (found.empty())
     return success();
   DenseMap<Value, std::pair<Value, Spread>> before = values;
+  OpBuilder::InsertionGuard guard(b);
+  if (Operation *wait = waitBehind(shapes))
+    b.setInsertionPoint(wait);
   width = columns / lanes * 2; // so that count(Columns) is what a lane computes
   SmallVector<int64_t> offsets;
   for (int64_t i = 0; i < columns / lanes; ++i)

@@ -26,6 +26,7 @@ public:
 private:
   mlir::Value yielded() { return region.front().getTerminator()->getOperand(0); }
 
+  mlir::Operation *waitBehind(const llvm::DenseMap<mlir::Value, Spread> &shapes);
   llvm::LogicalResult emitByLanes(const llvm::DenseMap<mlir::Value, Spread> &shapes);
   void fetchColumns(int64_t first);
   mlir::Value emitAtOnce();

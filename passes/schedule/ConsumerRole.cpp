@@ -2,10 +2,12 @@
 //
 // Awaits stand before the first use of a result; a slot is released behind the await of the last matrix op that reads it.
 #include "passes/schedule/ConsumerRole.h"
+#include "passes/attention/ChooseSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 using namespace tegula;
@@ -44,7 +46,7 @@ LogicalResult ConsumerRole::emit(Operation &op) {
 }
 
 LogicalResult ConsumerRole::emitOp(Operation &op) {
-  if (auto load = dyn_cast<tile::LoadOp>(op); load && feedsMatrixOps(load) && (!queryInRegisters || !isEncoded(load.getTile().getType()))) {
+  if (auto load = dyn_cast<tile::LoadOp>(op); load && (feedsMatrixOps(load) || (pipelined && load.getStages())) && (!queryInRegisters || !isEncoded(load.getTile().getType()))) {
     if (!map.contains(load.getTile())) // it may have been taken for its note
       take(load);
     return success();
@@ -70,7 +72,16 @@ LogicalResult ConsumerRole::emitOp(Operation &op) {
     map.map(op.getResult(0), packed);
     return success();
   }
+  SmallVector<std::pair<Value, Value>> read;
+  if (hasRegistersFor(op)) // beside the product that is waited for
+    read = readSlots(op);
   awaitOperands(op);
+  if (read.empty())
+    read = readSlots(op);
+  llvm::scope_exit restore([&] { // another reader reads again, as registers are few
+    for (auto [tile, slot] : read)
+      map.map(tile, slot);
+  });
   if (auto blocks = dyn_cast<tile::ForBlocksOp>(op))
     return blockLoop(blocks);
   if (auto redo = dyn_cast<tile::RedoOp>(op))
@@ -83,6 +94,40 @@ LogicalResult ConsumerRole::emitOp(Operation &op) {
   }
   b.clone(op, map);
   return success();
+}
+
+/// Whether a thread has registers for tiles in slots that the op reads beside all that the widest point of a block's code holds (see consumerRegisters).
+bool ConsumerRole::hasRegistersFor(Operation &op) const {
+  int64_t words = 0, valueDim = 0; // of a thread
+  for (Value operand : op.getOperands())
+    if (auto load = operand.getDefiningOp<tile::LoadOp>(); load && load.getStages())
+      words += load.getType().getDimSize(1) / 2 * load.getType().getElementTypeBitWidth() / 32;
+  if (words == 0)
+    return false;
+  op.getParentOfType<tile::KernelOp>()->walk([&](tile::DotOp dot) {
+    if (dot.getAcc())
+      valueDim = std::max(valueDim, cast<RankedTensorType>(dot.getResult().getType()).getDimSize(1));
+  });
+  AttentionShape shape{0, valueDim, 16};
+  shape.computesScores = true;
+  constexpr int64_t places = 8; // of columns in a panel
+  return consumerRegisters(schedule, shape) + words + places <= static_cast<int64_t>(schedule.getConsumerRegisters());
+}
+
+/// Tiles in slots that elementwise code reads, in registers: gives them with their slots.
+SmallVector<std::pair<Value, Value>> ConsumerRole::readSlots(Operation &op) {
+  SmallVector<std::pair<Value, Value>> read;
+  op.walk([&](Operation *inner) {
+    for (Value operand : inner->getOperands()) {
+      auto load = operand.getDefiningOp<tile::LoadOp>();
+      Value slot = load && load.getStages() ? map.lookupOrNull(operand) : Value();
+      if (!slot || !isa<warp::SlotType>(slot.getType()))
+        continue;
+      map.map(operand, warp::ReadOp::create(b, op.getLoc(), load.getType(), slot).getResult());
+      read.push_back({operand, slot});
+    }
+  });
+  return read;
 }
 
 LogicalResult ConsumerRole::blockLoop(tile::ForBlocksOp blocks) {

@@ -37,6 +37,8 @@ private:
   mlir::Value boundByOwnRows(tile::ForBlocksOp blocks);
   mlir::Value rowsExist(tile::ForBlocksOp blocks);
   void take(tile::LoadOp load);
+  bool hasRegistersFor(mlir::Operation &op) const;
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> readSlots(mlir::Operation &op);
   mlir::LogicalResult readNote(tile::ListedBlockOp block);
   void issue(tile::DotOp dot);
 

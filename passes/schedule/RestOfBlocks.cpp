@@ -79,8 +79,9 @@ void ConsumerRole::passOverRest() {
         warp::RingOp ring = rings.rings[number].op;
         auto type = ring.getRing().getType();
         auto slot = warp::SlotType::get(inner.getContext(), type.getRows(), type.getColumns(), type.getElementType());
-        warp::WaitOp::create(inner, loc, slot, ring, counter, zero);
-        warp::ReleaseOp::create(inner, loc, ring, counter, zero);
+        Value copy = ring.getCopies() > 1 ? warp::WarpgroupOp::create(inner, loc, inner.getI64Type()).getResult() : zero;
+        warp::WaitOp::create(inner, loc, slot, ring, counter, copy);
+        warp::ReleaseOp::create(inner, loc, ring, counter, copy);
         next.push_back(arith::AddIOp::create(inner, loc, counter, one));
       }
       scf::YieldOp::create(inner, loc, next);

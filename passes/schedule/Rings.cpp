@@ -1,4 +1,4 @@
-// One ring for each operand of matrix ops that is loaded.
+// One ring for each operand of matrix ops that is loaded, and for each table that comes by blocks.
 #include "passes/schedule/Rings.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -36,7 +36,7 @@ static std::string nameOf(tile::KernelOp kernel, Value memory) {
 
 Rings::Rings(tile::KernelOp kernel, tile::ScheduleAttr schedule) : schedule(schedule) {
   kernel->walk([&](tile::LoadOp load) {
-    if (feedsMatrixOps(load))
+    if (feedsMatrixOps(load) || load.getStages())
       add(kernel, load);
   });
 }
@@ -75,7 +75,7 @@ void Rings::add(tile::KernelOp kernel, tile::LoadOp load) {
       return;
     }
   bool perWarpgroup = isEncoded(load.getTile().getType());
+  int64_t stages = load.getStages() ? *load.getStages() : perWarpgroup ? schedule.getQStages() : schedule.getStages();
   index[load] = rings.size();
-  rings.push_back({load.getMemory(), load.getTile().getType(), nameOf(kernel, load.getMemory()), load.getAxes()[0], perWarpgroup ? schedule.getConsumers() : 1,
-                   perWarpgroup ? schedule.getQStages() : schedule.getStages(), {}});
+  rings.push_back({load.getMemory(), load.getTile().getType(), nameOf(kernel, load.getMemory()), load.getAxes()[0], perWarpgroup ? schedule.getConsumers() : 1, stages, {}});
 }

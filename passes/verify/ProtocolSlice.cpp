@@ -16,7 +16,7 @@ static bool isEvent(Operation *op) {
   }
   if (auto tiles = dyn_cast<warp::ForTilesOp>(op))
     return tiles.getDynamic();
-  return isa<warp::AcquireOp, warp::WaitOp, warp::CommitOp, warp::ReleaseOp, warp::CopyOp, warp::NoteOp, warp::ReadNoteOp, warp::ZeroUnseenOp, warp::SyncOp, warp::ArriveOp>(op);
+  return isa<warp::AcquireOp, warp::WaitOp, warp::CommitOp, warp::ReleaseOp, warp::CopyOp, warp::NoteOp, warp::ReadNoteOp, warp::ReadOp, warp::ZeroUnseenOp, warp::SyncOp, warp::ArriveOp>(op);
 }
 
 ProtocolSlice::ProtocolSlice(warp::KernelOp kernel) : kernel(kernel) {
@@ -156,7 +156,7 @@ LogicalResult ProtocolSlice::verifyThreads() const {
       return op->emitOpError("stands in no role");
     if (isa<warp::AcquireOp, warp::CopyOp, warp::NoteOp, warp::CommitOp>(op) && !role.getElected())
       return op->emitOpError("is for one thread, but all ") << protocol::agentThreads * role.getWarpgroups() << " threads of role `" << role.getName() << "` come here; expected an `elected` role";
-    if (isa<warp::ReleaseOp, warp::MmaOp, warp::ZeroUnseenOp, warp::SyncOp, warp::ArriveOp>(op) && role.getElected())
+    if (isa<warp::ReleaseOp, warp::MmaOp, warp::ReadOp, warp::ZeroUnseenOp, warp::SyncOp, warp::ArriveOp>(op) && role.getElected())
       return op->emitOpError("is for whole warps, but role `") << role.getName() << "` is one elected thread";
   }
   return success();

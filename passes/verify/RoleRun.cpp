@@ -310,6 +310,8 @@ private:
       return finish(await);
     if (auto zero = dyn_cast<warp::ZeroUnseenOp>(op))
       return touch(zero);
+    if (auto read = dyn_cast<warp::ReadOp>(op))
+      return readTile(read);
     if (auto sync = dyn_cast<warp::SyncOp>(op))
       return meet(sync, sync.getBarrier(), sync.getThreads(), true);
     if (auto arrive = dyn_cast<warp::ArriveOp>(op))
@@ -402,6 +404,14 @@ private:
       return cannot(zero, "the slot of an operand cannot be followed");
     add(zero, EventKind::Touch, slot.number, slot.round);
     zeroed.push_back(slot.number);
+    return success();
+  }
+
+  LogicalResult readTile(warp::ReadOp read) {
+    Known slot = values.look(read.getSlot());
+    if (slot.kind != Known::Slot)
+      return cannot(read, "the slot of an operand cannot be followed");
+    add(read, EventKind::Touch, slot.number, slot.round);
     return success();
   }
 

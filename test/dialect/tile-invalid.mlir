@@ -137,6 +137,14 @@ func.func @load(%m: memref<?x?xf32>, %i: i64) {
 
 // -----
 
+func.func @stages_across(%m: memref<?x?xf32>, %i: i64) {
+  // expected-error @below {{constraint 4: `stages` go with a tile of rank 2 along memory's last axis, but got axes [1, 0]}}
+  %t = tile.load %m[%i, %i] axes [1, 0] {stages = 2 : i64} : memref<?x?xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
 func.func @load(%m: memref<?x?xf32>, %i: i64) {
   // expected-error@+1 {{constraint 2: expected 1 distinct axes of 'memref<?x?xf32>', but got [0, 1]}}
   %t = tile.load %m[%i, %i] axes [0, 1] : memref<?x?xf32> -> tensor<8xf32>

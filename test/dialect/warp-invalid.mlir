@@ -123,6 +123,22 @@ func.func private @rows(tensor<64x1xf32, #warp.rows>)
 
 // -----
 
+func.func @read_other_elements(%s: !warp.slot<64x32xbf16>) {
+  // expected-error @below {{constraint 1: expected a fragment of the shape and the elements of '!warp.slot<64x32xbf16>', but got 'tensor<64x32xf32, #warp.fragment>'}}
+  %t = warp.read %s : !warp.slot<64x32xbf16> -> tensor<64x32xf32, #warp.fragment>
+  return
+}
+
+// -----
+
+func.func @read_plain(%s: !warp.slot<128x32xbf16>) {
+  // expected-error @below {{constraint 1: expected a fragment of the shape and the elements of '!warp.slot<128x32xbf16>', but got 'tensor<128x32xbf16>'}}
+  %t = warp.read %s : !warp.slot<128x32xbf16> -> tensor<128x32xbf16>
+  return
+}
+
+// -----
+
 !ring = !warp.ring<128x64xbf16, stages 2>
 !pending = !warp.pending<tensor<64x128xf32, #warp.fragment>>
 warp.kernel @release_while_read(%c: i64, %q: !warp.slot<64x64xbf16>) {

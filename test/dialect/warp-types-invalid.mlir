@@ -21,8 +21,8 @@ func.func private @ring(!warp.ring<64x20xbf16, stages 2>)
 
 // -----
 
-// expected-error@+1 {{constraint 4: expected a ring of f16 or bf16, but got 'f32'}}
-func.func private @ring(!warp.ring<64x64xf32, stages 2>)
+// expected-error@+1 {{constraint 4: expected a ring of f16, bf16, i8, f32 or i32, but got 'f64'}}
+func.func private @ring(!warp.ring<64x64xf64, stages 2>)
 
 // -----
 

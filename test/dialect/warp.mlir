@@ -43,6 +43,8 @@ warp.kernel @pipeline(%x: !mem {tile.name = "x"}, %n: i64 {tile.dim = "N"}) attr
         // CHECK: } : <128x64xbf16>
         warp.zero_unseen %ks rows(%zero to %zero) cols(%zero to %zero) seen { ^bb0(%i: i64, %j: i64): %c = arith.cmpi sge, %i, %j : i64 tile.yield %c : i1 }
           possible { ^bb0(%j: i64): %c = arith.constant true tile.yield %c : i1 } : !warp.slot<128x64xbf16>
+        // CHECK: %{{.*}} = warp.read %[[QS]] : <64x64xbf16> -> tensor<64x64xbf16, #warp.fragment>
+        %in_registers = warp.read %qs : !warp.slot<64x64xbf16> -> tensor<64x64xbf16, #warp.fragment>
         // CHECK: warp.sync %[[G]] threads 256
         warp.sync %g threads 256
         // CHECK-NEXT: %[[P:.*]] = warp.mma %[[QS]], %[[KS:.*]] transpose_b : !warp.slot<64x64xbf16>, !warp.slot<128x64xbf16> -> <tensor<64x128xf32, #warp.fragment>>

@@ -58,6 +58,9 @@ inline const tool::Tensor &tensorOf(const tool::Problem &problem,
   return problem.tensors[problem.item->findTensor(name)];
 }
 
+/// Tables of rows, keys and pairs.
+std::vector<Case> tableCases(tool::RunTarget target);
+
 /// The signature that all programs of the table share.
 inline const std::string signature =
     "(q: T[B,H,M,D], k: T[B,G,N,D], v: T[B,G,N,E]) -> (o: T[B,H,M,E], lse: "

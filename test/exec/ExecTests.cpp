@@ -316,7 +316,7 @@ static std::vector<Case> chooseCases(RunTarget target) {
   std::vector<Case> chosen;
   for (auto cases :
        {gridCases(target), probeCases(target), shapeCases(target),
-        languageCases(target), reportedCases()})
+        languageCases(target), reportedCases(), tableCases(target)})
     for (Case &c : cases)
       if ((full || c.smoke) && llvm::all_of(filters, [&](llvm::StringRef text) {
             return llvm::StringRef(c.name).contains(text);
