@@ -90,7 +90,7 @@ def StageTablesPass : Pass<"tegula-stage-tables", "::tegula::tile::KernelOp"> {
   let description = [{
     Under a pipelined schedule, a `tile.lookup` of a map in a block loop whose last two indices are the element's row and column, and whose other indices are the same for the whole tile, becomes a
     `tile.load` of the block's tile with a number of stages, whose result is an input of the map: the producer copies it into a ring of its own. Only where rows are those of the queries and columns
-    those of the keys (what lies past them then decides no output), elements have 8, 16 or 32 bits, and rings of one or two stages fit into shared memory beside the schedule's own; else a remark says why not.
+    those of the keys (what lies past them then decides no output), elements have 8, 16 or 32 bits, and rings of one or two stages fit into shared memory beside the schedule's own; else a remark says why not. A program written by hand may load such a block itself, for elementwise code.
 
     Example: `%y = tile.map %s rows(%m) cols(%n) { %w = tile.lookup %t[%h, %i, %j] ... }` becomes `%T = tile.load %t[%h, %m, %n] axes [1, 2] {stages = 2}` and `tile.map %s, %T rows(%m) cols(%n) { ... }`.
   }];

@@ -455,6 +455,7 @@ private:
         emitRemark(reason.first) << "`" << kernel.getSymName() << "` is not scheduled as an attention loop: " << reason.second;
       return success();
     }
+    program->shape.tableBits = pairTableBits(kernel);
     SmallVector<std::string> texts = fixedFields(/*onCpu=*/false);
     for (StringRef text : texts)
       if (text.starts_with("block_m") || text.starts_with("block_n"))

@@ -58,6 +58,11 @@ struct StageTablesPass : tegula::impl::StageTablesPassBase<StageTablesPass> {
     getOperation()->walk([&](Operation *op) {
       if (isa<MapOp, MaskOp>(op) && op->getParentOfType<ForBlocksOp>())
         all.push_back(op);
+      auto load = dyn_cast<LoadOp>(op);
+      if (load && isPairTile(load) && load.getType().getDimSize(0) == static_cast<int64_t>(schedule.getBlockM()) && hasRoom(load, load.getMemory(), load.getType())) {
+        load.setStages(stages.lookup({load.getMemory(), Type(load.getType())}));
+        ++staged;
+      }
     });
     for (Operation *op : all)
       if (auto map = dyn_cast<MapOp>(op))
@@ -78,7 +83,7 @@ private:
       return;
     auto loop = dyn_cast<ForBlocksOp>(op->getParentOp());
     if (!loop)
-      return report(lookups.front(), "it is not read in each block");
+      return report(lookups.front(), lookups.front().getTable(), "it is not read in each block");
     if (llvm::any_of(lookups, [&](LookupOp lookup) { return !fits(lookup, op, loop); }))
       return;
     MapOp map = asMap();
@@ -87,27 +92,32 @@ private:
     eraseDead(map.getBody().front());
   }
 
-  void report(LookupOp lookup, const Twine &why) {
-    auto argument = cast<BlockArgument>(lookup.getTable());
+  void report(Operation *op, Value table, const Twine &why) {
+    auto argument = cast<BlockArgument>(table);
     auto name = getOperation().getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name");
-    remark::missed(lookup.getLoc(), remark::RemarkOpts::name("table").category("schedule").function(getOperation().getSymName()))
+    remark::missed(op->getLoc(), remark::RemarkOpts::name("table").category("schedule").function(getOperation().getSymName()))
         << ("table `" + (name ? name.getValue() : "") + "` is read from global memory by each thread: " + why).str();
   }
 
-  /// Whether the table's tile may stand for the lookups, and a ring for it has room; notes how many stages it gets.
+  /// Whether the table's tile may stand for the lookups, and a ring for it has room.
   bool fits(LookupOp lookup, Operation *op, ForBlocksOp loop) {
     int64_t rank = lookup.getIndices().size();
     auto [rows, cols] = placeOf(op);
     if (loop->isAncestor(rows.getParentRegion()->getParentOp()) || !hasExtents(lookup, rank, rows, cols)) {
-      report(lookup, "its rows and columns are not those of the queries and keys");
+      report(lookup, lookup.getTable(), "its rows and columns are not those of the queries and keys");
       return false;
     }
-    auto key = std::make_pair(lookup.getTable(), Type(tileOf(lookup, op)));
+    return hasRoom(lookup, lookup.getTable(), tileOf(lookup, op));
+  }
+
+  /// Whether a ring of such tiles fits; notes how many stages it gets.
+  bool hasRoom(Operation *op, Value table, RankedTensorType tile) {
+    auto key = std::make_pair(table, Type(tile));
     if (stages.contains(key))
       return true;
-    int64_t bytes = slotBytes(tileOf(lookup, op)), count = bytes * mostStages <= room ? mostStages : room / bytes;
+    int64_t bytes = slotBytes(tile), count = bytes * mostStages <= room ? mostStages : room / bytes;
     if (count <= 0) {
-      report(lookup, "a tile of it takes " + Twine(bytes) + " bytes, but " + Twine(std::max<int64_t>(room, 0)) + " of shared memory are left");
+      report(op, table, "a tile of it takes " + Twine(bytes) + " bytes, but " + Twine(std::max<int64_t>(room, 0)) + " of shared memory are left");
       return false;
     }
     room -= bytes * count;
@@ -147,8 +157,8 @@ private:
     unsigned number = map.getInputs().size();
     IRMapping ahead;
     SmallVector<Value> indices;
-    for (Value index : lookup.getIndices().drop_back(2))
-      indices.push_back(moveAhead(index, map, b, ahead));
+    for (auto [axis, index] : llvm::enumerate(lookup.getIndices().drop_back(2)))
+      indices.push_back(clamped(moveAhead(index, map, b, ahead), lookup, axis, b));
     indices.append({map.getRows(), map.getCols()});
     RankedTensorType tile = tileOf(lookup, map);
     auto isSame = [&](LoadOp load) { return load->getBlock() == map->getBlock() && load.getMemory() == lookup.getTable() && llvm::equal(load.getIndices(), indices); };
@@ -164,6 +174,22 @@ private:
     lookup.getResult().replaceAllUsesWith(input);
     lookup.erase();
     ++staged;
+  }
+
+  /// As a lookup does: an index past an end of its axis reads there.
+  Value clamped(Value index, LookupOp lookup, int64_t axis, OpBuilder &b) {
+    Location loc = lookup.getLoc();
+    OpFoldResult extent = getOperation().getExtent(lookup.getTable(), axis);
+    if (auto id = index.getDefiningOp<ProgramIdOp>(); id && extent == OpFoldResult(id->getOperand(cast<OpResult>(index).getResultNumber())))
+      return index;
+    Value size = extent ? dyn_cast<Value>(extent) : Value();
+    if (!size && extent)
+      size = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(cast<IntegerAttr>(cast<Attribute>(extent)).getInt()));
+    if (!size)
+      size = ExtentOp::create(b, loc, lookup.getTable(), axis);
+    Value one = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(1)), zero = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
+    Value last = arith::SubIOp::create(b, loc, size, one);
+    return arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, index, last), zero);
   }
 
   /// An index that is the same for the whole tile, computed before the map.

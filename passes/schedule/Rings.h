@@ -17,7 +17,7 @@ mlir::Value loadedTile(mlir::Value operand);
 /// Whether a tile belongs to one warpgroup.
 bool isEncoded(mlir::Type type);
 
-/// One ring for each tensor, shape and side.
+/// One ring for each tensor, shape and side; of operands of matrix ops, and of loads with stages.
 class Rings {
 public:
   Rings(tile::KernelOp kernel, tile::ScheduleAttr schedule);
