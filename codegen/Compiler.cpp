@@ -226,10 +226,14 @@ struct Compiler::Run {
       return std::nullopt;
     VisitsProgram program;
     program.mask = describe();
-    PassManager bounded(&context), lowered(&context);
+    PassManager bounded(&context);
     buildVisitsPipeline(bounded, options());
     if (!run(bounded, Stage::Tile))
       return std::nullopt;
+    auto isPrepass = [](tile::KernelOp kernel) { return kernel->hasAttr("tile.prepass"); };
+    bool hasPrepass = llvm::any_of(module->getOps<tile::KernelOp>(), isPrepass);
+    for (MaskTerm &term : program.mask.terms)
+      term.isLookedUp &= hasPrepass;
     auto kernel = *module->getOps<tile::KernelOp>().begin();
     auto facts = kernel->getAttrOfType<DictionaryAttr>("visits");
     program.rows = facts.getAs<IntegerAttr>("rows").getInt();
@@ -238,14 +242,27 @@ struct Compiler::Run {
       program.steps = steps.getInt();
     if (auto reference = facts.getAs<StringAttr>("reference"))
       program.reference = reference.str();
-    for (BlockArgument argument : kernel.getArguments())
-      if (kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.role") == StringAttr::get(&context, "in") && !argument.use_empty())
-        program.tables.push_back(kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name").str());
+    for (auto each : module->getOps<tile::KernelOp>())
+      for (BlockArgument argument : each.getArguments())
+        if (auto name = each.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name");
+            isa<MemRefType>(argument.getType()) && each.getArgAttr(argument.getArgNumber(), "tile.role") == StringAttr::get(&context, "in") && !argument.use_empty() && name != "classes.table")
+          program.tables.push_back(name.str());
+    OwningOpRef<ModuleOp> whole = module->clone();
+    program.kernel = lowerForCpu(*whole, [&](tile::KernelOp each) { return !isPrepass(each); });
+    if (hasPrepass && program.kernel)
+      program.prepass = lowerForCpu(*whole, isPrepass);
+    return program.kernel && hasPrepass == (program.prepass != nullptr) ? std::optional<VisitsProgram>(std::move(program)) : std::nullopt;
+  }
+
+  /// The kernel of a module that is wanted, for this host.
+  std::unique_ptr<CpuKernel> lowerForCpu(ModuleOp whole, function_ref<bool(tile::KernelOp)> isWanted) {
+    module = whole.clone();
+    for (tile::KernelOp kernel : llvm::to_vector(module->getOps<tile::KernelOp>()))
+      if (!isWanted(kernel))
+        kernel.erase();
+    PassManager lowered(&context);
     buildCpuPipeline(lowered);
-    if (!run(lowered, Stage::Cpu))
-      return std::nullopt;
-    program.kernel = makeCpuKernel();
-    return program.kernel ? std::optional<VisitsProgram>(std::move(program)) : std::nullopt;
+    return run(lowered, Stage::Cpu) ? makeCpuKernel() : nullptr;
   }
 
   std::unique_ptr<CpuKernel> makeCpuKernel() {

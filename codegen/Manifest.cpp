@@ -84,7 +84,16 @@ std::optional<json::Value> toJson(Attribute attribute) {
   return std::nullopt;
 }
 
+/// Of a kernel that is launched before another one: only what its launch needs.
+static json::Object prepassOf(json::Object manifest, StringRef symbol) {
+  json::Object prepass{{"symbol", symbol}};
+  for (StringRef field : {"arguments", "grid", "threads", "shared_bytes"})
+    prepass[field] = std::move(manifest[field]);
+  return prepass;
+}
+
 FailureOr<json::Object> buildManifest(ModuleOp module, StringRef targetName) {
+  std::optional<json::Object> result, prepass;
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
     auto dictionary =
         function->getAttrOfType<DictionaryAttr>("tegula.manifest");
@@ -101,10 +110,18 @@ FailureOr<json::Object> buildManifest(ModuleOp module, StringRef targetName) {
                failure();
       manifest[entry.getName().strref()] = std::move(*value);
     }
-    addCodeFacts(manifest, {function.getSymName().str(), targetName.str(), 0,
-                            std::nullopt, std::nullopt});
-    return manifest;
+    if (manifest.get("prepass")) {
+      prepass = prepassOf(std::move(manifest), function.getSymName());
+    } else if (!result) {
+      addCodeFacts(manifest, {function.getSymName().str(), targetName.str(), 0,
+                              std::nullopt, std::nullopt});
+      result = std::move(manifest);
+    }
   }
+  if (result && prepass)
+    (*result)["prepass"] = std::move(*prepass);
+  if (result)
+    return std::move(*result);
   return module.emitError() << "expected a function with 'tegula.manifest', "
                                "the description of the kernel for its launch",
          failure();

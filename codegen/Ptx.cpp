@@ -123,10 +123,13 @@ static void initializeNvptx() {
   });
 }
 
-/// The kernel's function: the first with `nvvm.kernel`.
+/// The kernel's function: the first with `nvvm.kernel` that is not launched
+/// before another one.
 static LLVM::LLVMFuncOp findKernel(ModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    if (function->hasAttr("nvvm.kernel") && !function.isExternal())
+    if (auto facts = function->getAttrOfType<DictionaryAttr>("tegula.manifest");
+        function->hasAttr("nvvm.kernel") && !function.isExternal() &&
+        !(facts && facts.get("prepass")))
       return function;
   return {};
 }

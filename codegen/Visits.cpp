@@ -4,11 +4,13 @@
 #include "lang/PrintScalar.h"
 #include "passes/mask/BoxEvaluator.h"
 #include "passes/mask/KeyOrder.h"
+#include "passes/mask/OpaqueLookups.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/FoldUtils.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace tegula;
@@ -67,7 +69,7 @@ static void describe(tile::KernelOp kernel, Region &region, ArrayRef<StringRef> 
       box.set(argument, {argument, argument});
     (void)box.assumePositiveDivisors();
     KeyBounds keys = box.keyBounds(condition, key);
-    MaskTerm term{printer.text(condition), {}};
+    MaskTerm term{printer.text(condition), {}, readsOpaqueTable(condition, region.getArguments().drop_back().back(), key)};
     if (keys.lower)
       term.bounds.push_back(printer.from(parameters.back(), keys.lower));
     if (keys.upper)
@@ -80,6 +82,13 @@ static void describe(tile::KernelOp kernel, Region &region, ArrayRef<StringRef> 
         term.bounds.back() += ", where " + printer.text(divisor) + " > 0";
     facts.terms.push_back(std::move(term));
   }
+}
+
+std::string MaskTerm::consequence() const {
+  std::string text = bounds.empty() ? "" : "so " + llvm::join(bounds, " and ");
+  if (isLookedUp)
+    text += (text.empty() ? "" : "; ") + std::string("blocks are looked up in a table found before the kernel");
+  return text.empty() ? "bounds no key by itself" : text;
 }
 
 MaskFacts tegula::describeMasks(ModuleOp module) {

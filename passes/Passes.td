@@ -154,6 +154,22 @@ def ExpandRandomPass : Pass<"tegula-expand-random", "::tegula::tile::KernelOp"> 
 
 //===-- mask (on tile programs) -------------------------------------------------------------------===//
 
+def PrecomputeClassesPass : Pass<"tegula-precompute-classes", "::mlir::ModuleOp"> {
+  let summary = "adds a program that finds the classes of blocks where a mask reads a table at row and key";
+  let description = [{
+    An element of a table at an index that depends on both a query and a key says nothing of a block of pairs, however it is declared. Of such conditions of a mask, and-ed with others or not, a second kernel
+    evaluates all pairs of each block, of the size that this kernel has, and leaves two bits in scratch memory: whether some pair of it sees the key, and whether all do. It has one program for each block, and for as many
+    batch entries and heads as the conditions depend on. The mask takes them as `tile.classified`. The program is an ordinary tile program, `tile.prepass` beside the kernel, and is launched just before it, on the same
+    arguments and stream. Masks whose program cannot be told apart from the rest of the kernel, as their rows are no multiples of the tile's or their code reads what tiles hold, stay as they are. Runs
+    just before tegula-bound-masks, and not for the CPU.
+
+    Example: `tile.yield %see_i_j` becomes `%c = tile.classified %see_i_j by %classes[%lead, %i, %j] blocks(128, 128)  tile.yield %c`, and a kernel `@item_classes` maps 32 x 128 pairs at a time, reduces them, and
+    writes a byte for each 128 x 128.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"precomputed", "masks-precomputed", "masks whose blocks are looked up">];
+}
+
 def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {
   let summary = "visits only the blocks of keys that a mask can let pass, and tests only those that it can hide from";
   let description = [{

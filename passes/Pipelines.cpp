@@ -39,8 +39,8 @@ void tegula::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &optio
   addProgramPasses(pm.nest<tile::KernelOp>(), options);
 }
 
-/// The tile program with loops over the blocks that its masks leave.
-static void addBoundedPasses(OpPassManager &pm, const PipelineOptions &options) {
+/// The tile program with loops over the blocks that its masks leave. With `hasPrepass`, another program may go before it.
+static void addBoundedPasses(OpPassManager &pm, const PipelineOptions &options, bool hasPrepass) {
   verifyStage(pm, "attention");
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
   addProgramPasses(kernel, options);
@@ -50,11 +50,13 @@ static void addBoundedPasses(OpPassManager &pm, const PipelineOptions &options) 
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   pm.addPass(createFixReferencePass());
+  if (hasPrepass)
+    pm.addPass(createPrecomputeClassesPass());
   pm.addNestedPass<tile::KernelOp>(createBoundMasksPass());
 }
 
 void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options) {
-  addBoundedPasses(pm, options);
+  addBoundedPasses(pm, options, /*hasPrepass=*/options.target != "cpu");
   if (options.countVisits && options.target != "cpu")
     pm.addPass(createMarkVisitsPass());
   OpPassManager &blocks = pm.nest<tile::KernelOp>();
@@ -70,7 +72,7 @@ void tegula::buildTilePipeline(OpPassManager &pm, const PipelineOptions &options
 }
 
 void tegula::buildVisitsPipeline(OpPassManager &pm, const PipelineOptions &options) {
-  addBoundedPasses(pm, options);
+  addBoundedPasses(pm, options, /*hasPrepass=*/true);
   pm.addNestedPass<tile::KernelOp>(createInlineClassesPass());
   pm.addPass(createCountVisitsPass());
   pm.addPass(createCanonicalizerPass());

@@ -53,11 +53,22 @@ public:
   /// Marks an optional output as not wanted.
   Status setNull(std::string_view name);
 
+  /// Gives a launch memory on the GPU for what its kernels pass on (see
+  /// KernelSet::scratchBytes). No two launches that may run at the same time
+  /// may have the same. Null: the launch takes and frees its own, in the order
+  /// of its stream.
+  void setScratch(void *data, size_t bytes) {
+    scratchData = data;
+    scratchSize = bytes;
+  }
+
   const Signature &signature() const { return *sig; }
   const TensorView &tensor(int index) const { return tensors[index].view; }
   bool hasTensor(int index) const { return tensors[index].isSet; }
   const Value &scalar(int index) const { return scalars[index].value; }
   bool hasScalar(int index) const { return scalars[index].isSet; }
+  void *scratch() const { return scratchData; }
+  size_t scratchBytes() const { return scratchSize; }
   /// "q bf16[2, 8, 300, 128], ..." for messages.
   std::string shapesText() const;
 
@@ -76,6 +87,8 @@ private:
   std::shared_ptr<const Signature> sig;
   std::array<TensorSlot, maxTensors> tensors;
   std::array<ScalarSlot, maxSlots> scalars;
+  void *scratchData = nullptr;
+  size_t scratchSize = 0;
 };
 
 /// The value of every slot: dims, then scalars.

@@ -298,6 +298,26 @@ tegula_status tegula_args_set_float(tegula_args *args, const char *name,
   });
 }
 
+tegula_status tegula_scratch_size(const tegula_kernel *kernel,
+                                  const tegula_args *args, size_t *size) {
+  return recorded([&]() -> Status {
+    TEGULA_RETURN_IF_FAILED(
+        checkNotNull({kernel, args, size}, "kernel, args and size"));
+    Result<size_t> bytes = kernel->set->scratchBytes(args->arguments);
+    *size = bytes.ok() ? *bytes : 0;
+    return bytes.status();
+  });
+}
+
+tegula_status tegula_args_set_scratch(tegula_args *args, void *data,
+                                      size_t size) {
+  return recorded([&]() -> Status {
+    TEGULA_RETURN_IF_FAILED(checkNotNull({args}, "args"));
+    args->arguments.setScratch(data, size);
+    return Status();
+  });
+}
+
 tegula_status tegula_choose(const tegula_kernel *kernel,
                             const tegula_args *args,
                             tegula_launch_report *report) {

@@ -171,6 +171,9 @@ struct LaunchConfig {
     (float *milliseconds, Event start, Event end))                             \
   X(memAlloc, cuMemAlloc_v2, (DevicePtr * pointer, size_t bytes))              \
   X(memFree, cuMemFree_v2, (DevicePtr pointer))                                \
+  X(memAllocAsync, cuMemAllocAsync,                                            \
+    (DevicePtr * pointer, size_t bytes, Stream stream))                        \
+  X(memFreeAsync, cuMemFreeAsync, (DevicePtr pointer, Stream stream))          \
   X(memGetInfo, cuMemGetInfo_v2, (size_t *free, size_t *total))                \
   X(memcpyHtoDAsync, cuMemcpyHtoDAsync_v2,                                     \
     (DevicePtr to, const void *from, size_t bytes, Stream stream))             \

@@ -128,8 +128,21 @@ Kernel::makeInstance(cu::Context context, unsigned long long id) const {
   Result<cu::Function> function = module->function(description.symbol.c_str());
   if (!function.ok())
     return prefix(function.status());
-  if (Status status = configure(*function, **found); !status.ok())
+  if (Status status = configure(*function, description.threads,
+                                description.sharedBytes, **found);
+      !status.ok())
     return prefix(status);
+  cu::Function before = nullptr;
+  if (const auto &prepass = description.prepass) {
+    Result<cu::Function> made = module->function(prepass->symbol.c_str());
+    if (!made.ok())
+      return prefix(made.status());
+    before = *made;
+    if (Status status = configure(before, prepass->threads,
+                                  prepass->sharedBytes, **found);
+        !status.ok())
+      return prefix(status);
+  }
 
   std::unique_ptr<Workspace> workspace;
   if (description.hasWorkspace()) {
@@ -141,32 +154,32 @@ Kernel::makeInstance(cu::Context context, unsigned long long id) const {
   }
 
   auto *instance = new Instance{context,         id,     std::move(*module),
-                                *function,       *found, std::move(workspace),
-                                instances.load()};
+                                *function,       before, *found,
+                                std::move(workspace), instances.load()};
   instances.store(instance, std::memory_order_release);
   return instance;
 }
 
 /// Allows the shared memory that the kernel needs, and refuses a kernel that
 /// could not be launched.
-Status Kernel::configure(cu::Function function, const Device &on) const {
-  int threads = 0, fixed = 0;
-  TEGULA_RETURN_IF_FAILED(TEGULA_CU(driver, funcGetAttribute, &threads,
+Status Kernel::configure(cu::Function function, int threads,
+                         int64_t sharedBytes, const Device &on) const {
+  int most = 0, fixed = 0;
+  TEGULA_RETURN_IF_FAILED(TEGULA_CU(driver, funcGetAttribute, &most,
                                     cu::functionMaxThreadsPerBlock, function));
-  if (threads < description.threads)
-    return invalidArgument(concat("the kernel takes at most ", threads,
-                                  " threads, but its manifest says ",
-                                  description.threads));
+  if (most < threads)
+    return invalidArgument(concat("the kernel takes at most ", most,
+                                  " threads, but its manifest says ", threads));
   TEGULA_RETURN_IF_FAILED(TEGULA_CU(driver, funcGetAttribute, &fixed,
                                     cu::functionSharedSizeBytes, function));
-  int64_t needed = description.sharedBytes + fixed;
+  int64_t needed = sharedBytes + fixed;
   if (needed > on.sharedBytesOptin)
     return unavailable(concat(
         "the kernel needs ", needed, " bytes of shared memory, but device ",
         on.ordinal, " (", on.name, ") has ", on.sharedBytesOptin));
   return TEGULA_CU(driver, funcSetAttribute, function,
                    cu::functionMaxDynamicSharedSizeBytes,
-                   static_cast<int>(description.sharedBytes));
+                   static_cast<int>(sharedBytes));
 }
 
 Status Kernel::prepare(void *stream) const {

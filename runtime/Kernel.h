@@ -2,8 +2,10 @@
 //
 // A kernel is a manifest and an image (cubin or PTX). It is loaded once per
 // CUDA context; a launch then lays out the parameters, encodes tensor maps on
-// the host and enqueues one kernel on the caller's stream. A launch allocates
-// nothing, synchronises nothing and can be captured in a graph. Kernels are
+// the host and enqueues one kernel on the caller's stream, or two where a
+// pre-pass finds something for the other. A launch allocates nothing but what
+// these two share, in the order of the stream, where the caller gives no memory
+// for it; it synchronises nothing and can be captured in a graph. Kernels are
 // immutable for their users: any number of threads may launch one.
 //
 // A kernel that keeps counters on the GPU (Workspace.h) gets memory for 64
@@ -63,6 +65,10 @@ public:
   /// captured: the capture stays valid.
   Status launch(void *stream, const Arguments &arguments) const;
 
+  /// The bytes of memory that a launch of these arguments needs beside its
+  /// tensors, for what its pre-pass finds: see Arguments::setScratch.
+  Result<size_t> scratchBytes(const Arguments &arguments) const;
+
   /// As above for arguments that `bindArguments` bound and whose conditions
   /// hold: what KernelSet calls.
   Status launchBound(void *stream, const Arguments &arguments,
@@ -107,13 +113,22 @@ private:
                                         unsigned long long id) const;
   template <typename T, typename Read>
   Result<T> readCounts(void *stream, Read read) const;
-  Status configure(cu::Function function, const Device &device) const;
+  Status configure(cu::Function function, int threads, int64_t sharedBytes,
+                   const Device &device) const;
   Status checkPointers(const Instance &instance,
                        const Arguments &arguments) const;
+  struct Entry;
+  Result<int64_t> tilesOf(const GridRule &rule, const Arguments &arguments,
+                          const Binding &binding) const;
+  Result<size_t> scratchBytes(const Arguments &arguments,
+                              const Binding &binding) const;
+  Status enqueueAll(const Instance &instance, void *stream,
+                    const Arguments &arguments, const Binding &binding,
+                    int64_t tiles) const;
   Status enqueue(const Instance &instance, void *stream,
                  const Arguments &arguments, const Binding &binding,
-                 int64_t tiles) const;
-  std::string launchText(const Arguments &arguments, unsigned grid) const;
+                 const Entry &entry, cu::DevicePtr scratch) const;
+  std::string launchText(const Arguments &arguments, const Entry &entry) const;
 
   const Manifest description;
   const std::string image;

@@ -15,7 +15,7 @@ struct Kernel::Instance {
   cu::Context context;
   unsigned long long contextId;
   Module module;
-  cu::Function function;
+  cu::Function function, prepass; // null where there is no pre-pass
   const Device *device;
   std::unique_ptr<Workspace> workspace; // null where the kernel takes none
   Instance *next;

@@ -122,6 +122,19 @@ Result<LaunchReport> KernelSet::choose(const Arguments &arguments) const {
   });
 }
 
+Result<size_t> KernelSet::scratchBytes(const Arguments &arguments) const {
+  return guarded([&]() -> Result<size_t> {
+    Result<Verdict> verdict = preferred->conditionsHold(arguments);
+    if (!verdict.ok())
+      return verdict.status();
+    if (verdict->holds)
+      return preferred->scratchBytes(arguments);
+    Result<const Kernel *> other =
+        fallbackFor(/*mayMake=*/true, verdict->reason);
+    return other.ok() ? (*other)->scratchBytes(arguments) : other.status();
+  });
+}
+
 Status KernelSet::launch(void *stream, const Arguments &arguments,
                          LaunchReport *report) const {
   return guarded([&]() -> Status {

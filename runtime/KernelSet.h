@@ -51,6 +51,10 @@ public:
   /// Which kernel a launch of these arguments would take; loads nothing.
   Result<LaunchReport> choose(const Arguments &arguments) const;
 
+  /// As Kernel::scratchBytes, of the kernel that a launch of these arguments
+  /// takes; makes the fallback if it is that.
+  Result<size_t> scratchBytes(const Arguments &arguments) const;
+
   /// As Kernel::launch, with the kernel that fits. Errors beside those: no
   /// kernel takes these operands; with `unavailable`, the fallback has to be
   /// made while `stream` is being captured.

@@ -36,20 +36,58 @@ Status Kernel::launch(void *stream, const Arguments &arguments) const {
   });
 }
 
+/// One of the functions that a launch enqueues.
+struct Kernel::Entry {
+  const char *what; // "" for the kernel itself
+  cu::Function function;
+  const std::vector<KernelArgument> &arguments;
+  unsigned grid, threads, sharedBytes;
+};
+
+Result<int64_t> Kernel::tilesOf(const GridRule &rule,
+                                const Arguments &arguments,
+                                const Binding &binding) const {
+  const std::string &name = description.signature->name;
+  Result<int64_t> tiles = rule.tiles.evaluateInteger(binding.values());
+  if (!tiles.ok())
+    return invalidArgument(concat("the number of tiles of `", name,
+                                  "`: ", tiles.status().message(), " (",
+                                  arguments.shapesText(), ")"));
+  if (*tiles < 0)
+    return internalError(concat("the grid rule of `", name, "` gives ", *tiles,
+                                " tiles (", arguments.shapesText(), ")"));
+  return tiles;
+}
+
+Result<size_t> Kernel::scratchBytes(const Arguments &arguments,
+                                    const Binding &binding) const {
+  if (!description.scratchBytes)
+    return size_t(0);
+  Result<int64_t> bytes =
+      description.scratchBytes->evaluateInteger(binding.values());
+  if (!bytes.ok() || *bytes < 0)
+    return invalidArgument(concat(
+        "the scratch memory of `", description.signature->name, "`: ",
+        bytes.ok() ? concat(*bytes, " bytes") : bytes.status().message(), " (",
+        arguments.shapesText(), ")"));
+  return static_cast<size_t>(*bytes);
+}
+
+Result<size_t> Kernel::scratchBytes(const Arguments &arguments) const {
+  return guarded([&]() -> Result<size_t> {
+    TEGULA_RETURN_IF_FAILED(checkSignature(arguments));
+    Binding binding;
+    TEGULA_RETURN_IF_FAILED(bindArguments(arguments, binding));
+    return scratchBytes(arguments, binding);
+  });
+}
+
 Status Kernel::launchBound(void *stream, const Arguments &arguments,
                            const Binding &binding) const {
   return guarded([&]() -> Status {
-    const std::string &name = description.signature->name;
-    Result<int64_t> tiles =
-        description.grid.tiles.evaluateInteger(binding.values());
+    Result<int64_t> tiles = tilesOf(description.grid, arguments, binding);
     if (!tiles.ok())
-      return invalidArgument(concat("the number of tiles of `", name,
-                                    "`: ", tiles.status().message(), " (",
-                                    arguments.shapesText(), ")"));
-    if (*tiles < 0)
-      return internalError(concat("the grid rule of `", name, "` gives ",
-                                  *tiles, " tiles (", arguments.shapesText(),
-                                  ")"));
+      return tiles.status();
     if (*tiles == 0)
       return Status();
 
@@ -60,7 +98,7 @@ Status Kernel::launchBound(void *stream, const Arguments &arguments,
     if (!instance.ok())
       return instance.status();
     TEGULA_RETURN_IF_FAILED(checkPointers(**instance, arguments));
-    return enqueue(**instance, stream, arguments, binding, *tiles);
+    return enqueueAll(**instance, stream, arguments, binding, *tiles);
   });
 }
 
@@ -96,10 +134,10 @@ Status Kernel::checkPointers(const Instance &instance,
 }
 
 std::string Kernel::launchText(const Arguments &arguments,
-                               unsigned grid) const {
-  return concat("launching `", description.signature->name, "` (",
-                formName(description.form), ", ", grid, " CTAs of ",
-                description.threads, " threads, ", description.sharedBytes,
+                               const Entry &entry) const {
+  return concat("launching ", entry.what, "`", description.signature->name,
+                "` (", formName(description.form), ", ", entry.grid,
+                " CTAs of ", entry.threads, " threads, ", entry.sharedBytes,
                 " bytes of shared memory; ", arguments.shapesText(), ")");
 }
 
@@ -117,26 +155,100 @@ static void storeScalar(void *to, ElementType type, const Value &value) {
   }
 }
 
-Status Kernel::enqueue(const Instance &instance, void *stream,
-                       const Arguments &arguments, const Binding &binding,
-                       int64_t tiles) const {
-  int64_t most =
-      description.grid.persistent
-          ? int64_t(instance.device->multiprocessors) * description.ctasPerSm
-          : INT32_MAX;
-  auto grid = static_cast<unsigned>(std::min(tiles, most));
-  auto explain = [&](const Status &status) {
-    return status.with(", " + launchText(arguments, grid));
+namespace {
+/// Memory for one launch: the caller's, or taken and given back in the order of
+/// the stream, so that it may be captured and no one waits. The context has to
+/// be current.
+class Scratch {
+public:
+  Scratch(const Driver &driver, void *stream)
+      : driver(driver), stream(stream) {}
+  ~Scratch() {
+    if (own)
+      (void)driver.api.memFreeAsync(memory, stream);
+  }
+  Scratch(const Scratch &) = delete;
+  Scratch &operator=(const Scratch &) = delete;
+
+  Status take(size_t bytes, const Arguments &arguments) {
+    if (bytes == 0)
+      return Status();
+    if (void *given = arguments.scratch()) {
+      if (arguments.scratchBytes() < bytes)
+        return invalidArgument(concat("the launch needs ", bytes,
+                                      " bytes of scratch memory, but got ",
+                                      arguments.scratchBytes()));
+      memory = reinterpret_cast<cu::DevicePtr>(given);
+      return Status();
+    }
+    Status status = TEGULA_CU(driver, memAllocAsync, &memory, bytes, stream);
+    own = status.ok();
+    return own ? status
+               : status.with(concat(", allocating ", bytes,
+                                    " bytes of scratch memory"));
+  }
+  cu::DevicePtr address() const { return memory; }
+
+private:
+  const Driver &driver;
+  void *const stream;
+  cu::DevicePtr memory = 0;
+  bool own = false;
+};
+} // namespace
+
+Status Kernel::enqueueAll(const Instance &instance, void *stream,
+                          const Arguments &arguments, const Binding &binding,
+                          int64_t tiles) const {
+  auto entryOf = [&](const char *what, cu::Function function, const auto &of,
+                     int64_t tiles) {
+    int64_t most = of.grid.persistent
+                       ? int64_t(instance.device->multiprocessors) *
+                             description.ctasPerSm
+                       : INT32_MAX;
+    return Entry{what,
+                 function,
+                 of.arguments,
+                 static_cast<unsigned>(std::min(tiles, most)),
+                 static_cast<unsigned>(of.threads),
+                 static_cast<unsigned>(of.sharedBytes)};
   };
+  Entry entry = entryOf("", instance.function, description, tiles);
   ContextScope scope(driver, instance.context);
   if (!scope.status().ok())
-    return explain(scope.status());
+    return scope.status().with(", " + launchText(arguments, entry));
+  Result<size_t> bytes = scratchBytes(arguments, binding);
+  if (!bytes.ok())
+    return bytes.status();
+  Scratch scratch(driver, stream);
+  if (Status status = scratch.take(*bytes, arguments); !status.ok())
+    return status.with(", " + launchText(arguments, entry));
+  if (const auto &prepass = description.prepass) {
+    Result<int64_t> count = tilesOf(prepass->grid, arguments, binding);
+    if (!count.ok())
+      return count.status();
+    if (*count != 0)
+      TEGULA_RETURN_IF_FAILED(enqueue(
+          instance, stream, arguments, binding,
+          entryOf("the pre-pass of ", instance.prepass, *prepass, *count),
+          scratch.address()));
+  }
+  return enqueue(instance, stream, arguments, binding, entry,
+                 scratch.address());
+}
 
+/// In the context of `instance`, which is current.
+Status Kernel::enqueue(const Instance &instance, void *stream,
+                       const Arguments &arguments, const Binding &binding,
+                       const Entry &entry, cu::DevicePtr scratch) const {
+  auto explain = [&](const Status &status) {
+    return status.with(", " + launchText(arguments, entry));
+  };
   cu::TensorMap maps[maxTensorMaps];
   uint64_t words[maxArguments];
   void *params[maxArguments];
   int numMaps = 0, count = 0;
-  for (const KernelArgument &argument : description.arguments) {
+  for (const KernelArgument &argument : entry.arguments) {
     void *to = &words[count];
     switch (argument.kind) {
     case KernelArgument::Kind::tensorMap:
@@ -166,17 +278,20 @@ Status Kernel::enqueue(const Instance &instance, void *stream,
       words[count] = *slot;
       break;
     }
+    case KernelArgument::Kind::scratch:
+      words[count] = scratch;
+      break;
     }
     params[count++] = to;
   }
 
   cu::LaunchConfig config{};
-  config.gridX = grid;
+  config.gridX = entry.grid;
   config.gridY = config.gridZ = config.blockY = config.blockZ = 1;
-  config.blockX = static_cast<unsigned>(description.threads);
-  config.sharedBytes = static_cast<unsigned>(description.sharedBytes);
+  config.blockX = entry.threads;
+  config.sharedBytes = entry.sharedBytes;
   config.stream = stream;
-  Status status = TEGULA_CU(driver, launchKernelEx, &config, instance.function,
+  Status status = TEGULA_CU(driver, launchKernelEx, &config, entry.function,
                             params, nullptr);
   if (status.ok())
     return status;

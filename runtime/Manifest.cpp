@@ -174,10 +174,13 @@ private:
   void readTensor(const Field &field);
   void readOrder(const Field &root);
   void checkDimsAreGiven(const Field &root);
-  void readArgument(const Field &field);
+  void readArgument(const Field &field, std::vector<KernelArgument> &arguments);
   void readTensorMap(const Field &field, KernelArgument &argument);
   void readCondition(const Field &field);
-  void checkArguments(const Field &root);
+  void readScratch(const Field &field);
+  void checkArguments(const std::string &path,
+                      const std::vector<KernelArgument> &arguments);
+  void readPrepass(const Field &field);
 
   Status status;
   Manifest manifest;
@@ -349,7 +352,18 @@ void ManifestReader::readTensorMap(const Field &field,
                 ", but got ", inner, " bytes"));
 }
 
-void ManifestReader::readArgument(const Field &field) {
+/// The kernel and its pre-pass have the same memory.
+void ManifestReader::readScratch(const Field &field) {
+  Expr bytes = expression(field);
+  if (manifest.scratchBytes && manifest.scratchBytes->text() != bytes.text())
+    fail(field.path, concat("expected the size of the other scratch, `",
+                            manifest.scratchBytes->text(), "`, but got `",
+                            bytes.text(), "`"));
+  manifest.scratchBytes = std::move(bytes);
+}
+
+void ManifestReader::readArgument(const Field &field,
+                                  std::vector<KernelArgument> &arguments) {
   std::string kind = text(get(field, "kind"));
   KernelArgument argument;
   if (kind == "tensor_map") {
@@ -394,12 +408,16 @@ void ManifestReader::readArgument(const Field &field) {
       fail(field.path, "expected at most one workspace, but got another");
     argument.bytes = static_cast<int>(
         integer(get(field, "bytes"), minWorkspaceBytes, maxWorkspaceBytes));
+  } else if (kind == "scratch") {
+    argument.kind = KernelArgument::Kind::scratch;
+    readScratch(get(field, "bytes"));
   } else {
-    failType(get(field, "kind"), "\"tensor_map\", \"pointer\", \"stride\", "
-                                 "\"dim\", \"scalar\" or \"workspace\"");
+    failType(get(field, "kind"),
+             "\"tensor_map\", \"pointer\", \"stride\", \"dim\", "
+             "\"scalar\", \"workspace\" or \"scratch\"");
     return;
   }
-  manifest.arguments.push_back(std::move(argument));
+  arguments.push_back(std::move(argument));
 }
 
 void ManifestReader::readCondition(const Field &field) {
@@ -432,18 +450,39 @@ void ManifestReader::readCondition(const Field &field) {
   manifest.conditions.push_back(std::move(condition));
 }
 
-void ManifestReader::checkArguments(const Field &root) {
-  if (manifest.arguments.size() > maxArguments)
-    fail("arguments", concat("expected at most ", maxArguments, ", but got ",
-                             manifest.arguments.size()));
+void ManifestReader::checkArguments(
+    const std::string &path, const std::vector<KernelArgument> &arguments) {
+  if (arguments.size() > maxArguments)
+    fail(path, concat("expected at most ", maxArguments, ", but got ",
+                      arguments.size()));
   auto maps =
-      std::count_if(manifest.arguments.begin(), manifest.arguments.end(),
+      std::count_if(arguments.begin(), arguments.end(),
                     [](const KernelArgument &argument) {
                       return argument.kind == KernelArgument::Kind::tensorMap;
                     });
   if (maps > maxTensorMaps)
-    fail("arguments", concat("expected at most ", maxTensorMaps,
-                             " tensor maps, but got ", maps));
+    fail(path, concat("expected at most ", maxTensorMaps,
+                      " tensor maps, but got ", maps));
+}
+
+void ManifestReader::readPrepass(const Field &field) {
+  if (field.json->is_null())
+    return;
+  Prepass prepass;
+  prepass.symbol = text(get(field, "symbol"));
+  for (const Field &argument : list(get(field, "arguments"))) {
+    if (get(argument, "kind").json->is_string() &&
+        text(get(argument, "kind")) == "workspace")
+      fail(argument.path, "a pre-pass has no workspace");
+    readArgument(argument, prepass.arguments);
+  }
+  checkArguments(get(field, "arguments").path, prepass.arguments);
+  Field grid = get(field, "grid");
+  prepass.grid = {expression(get(grid, "tiles")),
+                  flagOr(get(grid, "persistent"), false)};
+  prepass.threads = integer(get(field, "threads"), 1, 1024);
+  prepass.sharedBytes = integerOr(get(field, "shared_bytes"), 0, 1 << 20);
+  manifest.prepass = std::move(prepass);
 }
 
 Result<Manifest> ManifestReader::read(const Json &json) {
@@ -462,8 +501,8 @@ Result<Manifest> ManifestReader::read(const Json &json) {
     failType(get(root, "form"), "\"pipelined\" or \"direct\"");
   manifest.form = form == "pipelined" ? Form::pipelined : Form::direct;
   for (const Field &field : list(get(root, "arguments")))
-    readArgument(field);
-  checkArguments(root);
+    readArgument(field, manifest.arguments);
+  checkArguments("arguments", manifest.arguments);
   Field grid = get(root, "grid");
   manifest.grid = {expression(get(grid, "tiles")),
                    flagOr(get(grid, "persistent"), false)};
@@ -477,6 +516,7 @@ Result<Manifest> ManifestReader::read(const Json &json) {
   if (Field schedule = get(root, "schedule"); !schedule.json->is_null())
     manifest.schedule = schedule.json->dump();
   manifest.before = flagOr(get(root, "before"), false);
+  readPrepass(get(root, "prepass"));
   for (const Field &field : list(get(root, "conditions"), /*mayLack=*/true))
     readCondition(field);
   if (!status.ok())

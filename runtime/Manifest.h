@@ -93,7 +93,9 @@ struct KernelArgument {
     dim,
     scalar,
     /// A pointer to counters that the runtime provides (Workspace.h).
-    workspace
+    workspace,
+    /// A pointer to memory that lives for one launch: `Manifest::scratchBytes`.
+    scratch
   };
   Kind kind;
   int tensor = -1; // tensorMap, pointer, stride
@@ -139,6 +141,16 @@ struct GridRule {
   bool persistent = false;
 };
 
+/// A kernel of the same image that is launched just before the kernel itself,
+/// on the same stream and arguments.
+struct Prepass {
+  std::string symbol;
+  std::vector<KernelArgument> arguments;
+  GridRule grid;
+  int threads = 0;
+  int64_t sharedBytes = 0;
+};
+
 enum class Form : uint8_t { pipelined, direct };
 /// "pipelined" or "direct".
 const char *formName(Form form);
@@ -162,6 +174,9 @@ struct Manifest {
   /// Whether the kernel is launched before each launch of the others of its
   /// item, on the same arguments.
   bool before = false;
+  std::optional<Prepass> prepass;
+  /// The bytes that the kernel and its pre-pass share during a launch.
+  std::optional<Expr> scratchBytes;
 
   /// Whether the kernel takes one.
   /// 0 where the kernel takes none.

@@ -139,13 +139,26 @@ TEGULA_API tegula_status tegula_args_set_int(tegula_args *args,
 TEGULA_API tegula_status tegula_args_set_float(tegula_args *args,
                                                const char *name, double value);
 
+/* The bytes of GPU memory that a launch of these arguments needs beside its
+   tensors: 0, or what a pre-pass finds of the blocks of its mask. */
+TEGULA_API tegula_status tegula_scratch_size(const tegula_kernel *kernel,
+                                             const tegula_args *args,
+                                             size_t *size);
+/* Gives launches of `args` that memory. No two launches that may run at the
+   same time may have the same. NULL, as at first: each launch takes and frees
+   its own, in the order of its stream. */
+TEGULA_API tegula_status tegula_args_set_scratch(tegula_args *args, void *data,
+                                                 size_t size);
+
 /* Which kernel a launch would take. */
 TEGULA_API tegula_status tegula_choose(const tegula_kernel *kernel,
                                        const tegula_args *args,
                                        tegula_launch_report *report);
 /* Enqueues the kernel on `stream`; allocates and synchronises nothing, but that
    a kernel with counters on the GPU allocates more of them for its 65th, 129th,
-   257th, ... stream or captured launch. `report` may be NULL. */
+   257th, ... stream or captured launch, and one with a pre-pass takes scratch
+   memory in the order of the stream where `args` have none: a graph of such a
+   launch allocates when it runs, and has one executable instance at a time. `report` may be NULL. */
 TEGULA_API tegula_status tegula_launch(const tegula_kernel *kernel,
                                        const tegula_args *args, void *stream,
                                        tegula_launch_report *report);

@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace tegula::tile;
@@ -93,6 +94,35 @@ Value tegula::tile::emitPrefix(OpBuilder &b, Location loc, StringRef text, Kerne
           return b.createOrFold<arith::ExtSIOp>(loc, b.getI64Type(), argument);
     return {};
   });
+}
+
+std::string tegula::tile::printPrefix(Value value) {
+  APInt number;
+  if (matchPattern(value, m_ConstantInt(&number)))
+    return std::to_string(number.getSExtValue());
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
+    for (StringRef fact : {"tile.dim", "tile.name"})
+      if (auto name = kernel ? kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), fact) : StringAttr(); name && value.getType().isSignlessInteger())
+        return name.getValue().str();
+    return "";
+  }
+  Operation *op = value.getDefiningOp();
+  if (isa<arith::ExtSIOp>(op))
+    return printPrefix(op->getOperand(0));
+  StringRef name = llvm::TypeSwitch<Operation *, StringRef>(op)
+                       .Case<arith::AddIOp>([](auto) { return "+"; })
+                       .Case<arith::SubIOp>([](auto) { return "-"; })
+                       .Case<arith::MulIOp>([](auto) { return "*"; })
+                       .Case<arith::MinSIOp>([](auto) { return "min"; })
+                       .Case<arith::MaxSIOp>([](auto) { return "max"; })
+                       .Case<arith::CeilDivSIOp>([](auto) { return "ceildiv"; })
+                       .Case<arith::DivSIOp, arith::FloorDivSIOp>([](auto) { return "/"; }) // of what is not negative
+                       .Default([](auto) { return ""; });
+  if (name.empty())
+    return "";
+  std::string x = printPrefix(op->getOperand(0)), y = printPrefix(op->getOperand(1));
+  return x.empty() || y.empty() ? "" : "(" + name.str() + " " + x + " " + y + ")";
 }
 
 PrefixTerm PrefixTerm::parse(StringRef &rest) {

@@ -13,6 +13,9 @@ mlir::Value emitPrefix(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef t
 /// The same, of the dims and integer scalars of a kernel.
 mlir::Value emitPrefix(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef text, KernelOp kernel);
 
+/// The inverse: an integer of a kernel that is computed of constants, dims and integer scalars alone; empty for any other.
+std::string printPrefix(mlir::Value value);
+
 /// The parts of a condition or number in prefix form: `(> G 0)` is the word `>` with two arguments.
 struct PrefixTerm {
   llvm::StringRef text, word;

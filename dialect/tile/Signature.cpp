@@ -22,6 +22,8 @@ FailureOr<SmallVector<NamedAttribute>> tegula::tile::describeSignature(FunctionO
       dims.push_back(dim);
       continue;
     }
+    if (fact("tile.role") == b.getStringAttr("scratch")) // no one passes it
+      continue;
     Attribute name = fact("tile.name");
     if (!name)
       return kernel.emitOpError("expected argument ") << index << " to have 'tile.name' or 'tile.dim'", failure();

@@ -40,7 +40,7 @@ bool KernelOp::isTable(Value memory) {
   auto argument = dyn_cast<BlockArgument>(memory);
   auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
   auto role = kernel ? kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.role") : StringAttr();
-  return kernel && (!role || role.getValue() == "in");
+  return kernel && (!role || role.getValue() == "in" || (role.getValue() == "scratch" && !kernel->hasAttr("tile.prepass")));
 }
 
 OpFoldResult KernelOp::getExtent(Value memory, int64_t axis) {
@@ -270,6 +270,13 @@ LogicalResult ForBlocksOp::canonicalize(ForBlocksOp op, PatternRewriter &rewrite
   if (!op.hasClasses() || op.getNumFlags() || !matchPattern(op.getClasses().front().getTerminator()->getOperand(0), m_One()))
     return failure();
   rewriter.modifyOpInPlace(op, [&] { rewriter.eraseBlock(&op.getClasses().front()); });
+  return success();
+}
+
+LogicalResult ClassifiedOp::verify() {
+  auto type = cast<MemRefType>(getTable().getType());
+  if (type.getRank() != 3 || !type.getElementType().isInteger(8))
+    return emitOpError("constraint 1: expected a table of three axes of i8, but got ") << type;
   return success();
 }
 

@@ -38,6 +38,9 @@ def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
       to it are dropped then
     - a scalar: `tile.name`
     - a dim (`i64`): `tile.dim`, its name
+    - behind the dims, memory that lives for one launch (`tile.role = "scratch"`): row-major, of extents that are expressions of dims; no caller passes it as a tensor
+
+    A kernel with the attribute `tile.prepass` is launched just before another one of the module, on the same arguments, and writes the scratch that the other one reads.
 
     The attribute `tile.requires` lists what the source demands at launch, as dictionaries of `text`, `place` and `expr` (prefix form).
     `tile.schedule` lists what the source asks of the schedule, as FIELD=VALUE; `tile.schedule_places` is where each field stands, for messages.
@@ -439,6 +442,23 @@ def Tile_MaskOp : Tile_Op<"mask", [RecursiveMemoryEffects]> {
   let assemblyFormat = "`rows` `(` $rows `)` `cols` `(` $cols `)` $body attr-dict `:` type($keep)";
   let hasVerifier = 1;
   let hasFolder = 1;
+}
+
+def Tile_ClassifiedOp : Tile_Op<"classified", [Pure, AllTypesMatch<["condition", "result"]>]> {
+  let summary = "a condition on a pair, of which a table says what it is over a block of pairs";
+  let description = [{
+    The condition itself. Beside it, for each block of `rows` queries times `keys` keys, `table[lead, row / rows, key / keys]` has bit 0 set where it holds for some pair of the block, and bit 1 where it
+    holds for every one, of the pairs that exist. Constraints: 1. the table has three axes, of i8. 2. `rows` and `keys` are positive.
+
+    ```mlir
+    %seen = tile.classified %c by %table[%lead, %i, %j] blocks(128, 64) : memref<?x?x?xi8, strided<[?, ?, ?]>>
+    ```
+    `tegula-precompute-classes` writes it; `tegula-bound-masks` reads the table for blocks, and leaves the condition.
+  }];
+  let arguments = (ins I1:$condition, Tile_Memory:$table, I64:$lead, I64:$row, I64:$key, ConfinedAttr<I64Attr, [IntPositive]>:$rows, ConfinedAttr<I64Attr, [IntPositive]>:$keys);
+  let results = (outs I1:$result);
+  let assemblyFormat = "$condition `by` $table `[` $lead `,` $row `,` $key `]` `blocks` `(` $rows `,` $keys `)` attr-dict `:` type($table)";
+  let hasVerifier = 1;
 }
 
 def Tile_MapOp : Tile_Op<"map", [RecursiveMemoryEffects, AttrSizedOperandSegments]> {

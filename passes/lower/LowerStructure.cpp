@@ -150,6 +150,10 @@ private:
         argument.replaceAllUsesWith(value);
         continue;
       }
+      if (facts("tile.role") == b.getStringAttr("scratch")) {
+        memories.push_back({argument, {addArgument(pointer, {named(b, "kind", "scratch"), named(b, "bytes", scratchBytes(argument))})}});
+        continue;
+      }
       makeTensorMaps(argument, name);
       SmallVector<Value> parts{addArgument(pointer, {named(b, "kind", "pointer"), named(b, "tensor", name)})};
       for (int64_t axis = 0; axis < memory.getRank(); ++axis)
@@ -168,6 +172,8 @@ private:
           return failure();
         parts.push_back(wanted ? arith::SelectOp::create(b, loc, wanted, *value, constantInt(b, loc, 0, 64)) : *value);
       }
+      if (static_cast<int64_t>(parts.size()) == 1 + memory.getRank())
+        addRowMajorStrides(parts);
       Value cast = UnrealizedConversionCastOp::create(b, loc, TypeRange{memory}, parts).getResult(0);
       argument.replaceAllUsesWith(cast);
     }
@@ -183,6 +189,29 @@ private:
       state.function.setArgAttr(number, "nvvm.grid_constant", b.getUnitAttr());
     }
     return success();
+  }
+
+  /// The product of the extents, as a prefix expression.
+  std::string scratchBytes(BlockArgument argument) {
+    std::string bytes = "1";
+    auto multiply = [&](const std::string &by) {
+      if (by != "1")
+        bytes = bytes == "1" ? by : "(* " + bytes + " " + by + ")";
+    };
+    multiply(std::to_string(cast<MemRefType>(argument.getType()).getElementTypeBitWidth() / 8));
+    for (Attribute extent : kernel.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "tile.dims")) {
+      auto number = dyn_cast<IntegerAttr>(extent);
+      multiply(number ? std::to_string(number.getInt()) : cast<StringAttr>(extent).getValue().str());
+    }
+    return bytes;
+  }
+
+  /// Between the pointer and the extents.
+  void addRowMajorStrides(SmallVector<Value> &parts) {
+    SmallVector<Value> strides{constantInt(b, loc, 1, 64)};
+    for (Value extent : llvm::reverse(ArrayRef(parts).drop_front(2)))
+      strides.push_back(arith::MulIOp::create(b, loc, strides.back(), extent));
+    parts.insert(parts.begin() + 1, strides.rbegin(), strides.rend());
   }
 
   /// 0 where nothing is counted; counts of visits stand behind the others.
@@ -364,6 +393,8 @@ private:
                    named(b, "grid", b.getDictionaryAttr({named(b, "tiles", gridRule()), named(b, "persistent", b.getBoolAttr(isPipelined()))})),
                    named(b, "threads", state.threads), named(b, "shared_bytes", sharedBytes()), named(b, "ctas_per_sm", 1),
                    named(b, "schedule", scheduleFacts()), named(b, "conditions", b.getArrayAttr(needs))});
+    if (kernel->hasAttr("tile.prepass"))
+      facts->push_back(named(b, "prepass", b.getBoolAttr(true)));
     if (Attribute shared = kernel->getAttr("shared"))
       facts->push_back(named(b, "shared", shared));
     state.function->setAttr(manifestAttr, b.getDictionaryAttr(*facts));

@@ -173,6 +173,7 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
     for (auto &[found, ranges] : masks)
       for (MaskedScores &part : separate(found, ranges)) {
         guard(part, ranges);
+        declassify(part.mask.getBody());
         merged += mergeLimits(part.mask.getBody(), ranges);
         auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
         if (schedule && schedule.getForm() == Form::Pipelined)
@@ -180,10 +181,19 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
       }
     for (auto &[zero, ranges] : values)
       narrow(zero, ranges);
+    declassify(getOperation()->getRegion(0));
     getOperation()->walk([&](AnyRangeOp) { ++searched; });
   }
 
 private:
+  /// Of single pairs, the conditions themselves say more than their tables.
+  static void declassify(Region &code) {
+    code.walk([](ClassifiedOp op) {
+      op.replaceAllUsesWith(op.getCondition());
+      op.erase();
+    });
+  }
+
   /// States what the rows and keys of scalar code in a loop range over, the keys up to `keys` past the last block's first; false where that is not known.
   static bool stateRanges(IndexRanges &ranges, Region &code, ForBlocksOp loop, std::optional<IndexRange> rows, int64_t keys) {
     std::optional<IndexRange> lower = ranges.of(loop.getLower()), upper = ranges.of(loop.getUpper());
@@ -371,6 +381,8 @@ private:
     Interval rows{op.getFirst(), b.createOrFold<arith::SubIOp>(loc, op.getLast(), one)};
     if (Value partial = unseen(op, ranges))
       op.getPartialMutable().assign(partial);
+    declassify(region);
+    yielded = region.front().getTerminator()->getOperand(0);
     Block *body = b.createBlock(&op.getPossible(), {}, {b.getI64Type()}, {loc});
     auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule"); // threads of a pipelined kernel look at ranges together
     bool isPipelined = schedule && schedule.getForm() == Form::Pipelined;

@@ -238,7 +238,25 @@ Truth BoxEvaluator::truth(Value value) {
   return truths[value] = result;
 }
 
+/// From the table. The box is part of one of its blocks: that in which it begins.
+Truth BoxEvaluator::classOf(tile::ClassifiedOp op) {
+  Interval row = interval(op.getRow()), key = interval(op.getKey());
+  Value lead = oneValue(op.getLead());
+  if (!row || !key || !lead)
+    return {};
+  Value rows = constant(op.getRows()), tile = make<arith::DivSIOp>(row.low, rows), keys = constant(op.getKeys()), block = make<arith::DivSIOp>(key.low, keys);
+  Value bits = tile::LookupOp::create(b, loc, b.getI8Type(), op.getTable(), ValueRange{lead, tile, block});
+  auto isSet = [&](int64_t bit) -> Value {
+    Value mask = arith::ConstantOp::create(b, loc, b.getI8IntegerAttr(bit)), set = arith::AndIOp::create(b, loc, bits, mask);
+    return arith::CmpIOp::create(b, loc, CmpIPredicate::eq, set, mask);
+  };
+  Value some = isSet(1), all = isSet(2);
+  return {some, all};
+}
+
 Truth BoxEvaluator::computeTruth(Operation *op) {
+  if (auto classified = dyn_cast<tile::ClassifiedOp>(op))
+    return classOf(classified);
   if (auto cmp = dyn_cast<arith::CmpIOp>(op)) {
     Interval x = interval(cmp.getLhs()), y = interval(cmp.getRhs());
     return compare(cmp.getPredicate(), x, y);

@@ -80,6 +80,7 @@ private:
   Interval bits(mlir::Operation *op, Interval x, Interval y);
   bool isNotNegative(mlir::Value value);
   Truth computeTruth(mlir::Operation *op);
+  Truth classOf(tile::ClassifiedOp op);
   Truth compare(mlir::arith::CmpIPredicate predicate, Interval x, Interval y);
   std::optional<Linear> linear(mlir::Value value, mlir::Value key);
   KeyBounds atMost(const Linear &left, const Linear &right, int64_t slack);

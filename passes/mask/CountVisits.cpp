@@ -33,9 +33,12 @@ struct CountVisitsPass : tegula::impl::CountVisitsPassBase<CountVisitsPass> {
   void runOnOperation() override {
     for (Operation *other : programsOfRedos(getOperation())) // to compute rows again is no visit
       other->erase();
-    for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (failed(count(kernel)))
+    for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      if (kernel->hasAttr("tile.prepass"))
+        takeAll(kernel, "inout");
+      else if (failed(count(kernel)))
         return signalPassFailure();
+    }
   }
 
 private:
@@ -88,11 +91,19 @@ private:
     });
   }
 
+  /// Nothing of a kernel's tensors is written any more; its scratch is one of them.
+  void takeAll(KernelOp kernel, StringRef scratch) {
+    for (BlockArgument argument : kernel.getArguments()) {
+      unsigned number = argument.getArgNumber();
+      auto role = kernel.getArgAttrOfType<StringAttr>(number, "tile.role");
+      if (isa<MemRefType>(argument.getType()))
+        kernel.setArgAttr(number, "tile.role", StringAttr::get(&getContext(), role && role.getValue() == "scratch" ? scratch : "in"));
+    }
+  }
+
   /// Arguments for the result, and this program's number in the grid.
   Tally addTally(KernelOp kernel, ProgramIdOp id) {
-    for (unsigned number = 0; number != kernel.getNumArguments(); ++number)
-      if (isa<MemRefType>(kernel.getArgument(number).getType())) // nothing of it is written any more
-        kernel.setArgAttr(number, "tile.role", StringAttr::get(&getContext(), "in"));
+    takeAll(kernel, "in");
     OpBuilder b(id);
     b.setInsertionPointAfter(id);
     Location loc = kernel.getLoc();

@@ -280,6 +280,11 @@ KeyBounds BoxEvaluator::keyBounds(Value condition, Value key, bool negated) {
     either.isExact = false;
     return either;
   }
+  if (auto classified = dyn_cast_or_null<tile::ClassifiedOp>(op)) {
+    KeyBounds bounds = keyBounds(classified.getCondition(), key, negated);
+    bounds.isExact = false;
+    return bounds;
+  }
   if (auto cmp = dyn_cast_or_null<arith::CmpIOp>(op)) {
     KeyBounds bounds = compareKeys(negated ? arith::invertPredicate(cmp.getPredicate()) : cmp.getPredicate(), cmp.getLhs(), cmp.getRhs(), key);
     bounds.isExact &= !looksUp(condition, key);

@@ -256,10 +256,7 @@ double Picture::drawMask(double y) {
       text(panel, y, line, code);
       y += 14;
     }
-    std::string so = term.bounds.empty()
-                         ? "bounds no key by itself"
-                         : "so " + llvm::join(term.bounds, " and ");
-    for (const std::string &line : wrapped(so, 68)) {
+    for (const std::string &line : wrapped(term.consequence(), 68)) {
       text(panel + 14, y, line, small);
       y += 14;
     }

@@ -102,11 +102,7 @@ static void printMask(const Explanation &e, llvm::raw_ostream &os) {
     line(os, "mask") << "none: every key is seen\n";
   for (auto [n, term] : llvm::enumerate(terms)) {
     line(os, n ? "" : "mask") << term.condition << '\n';
-    line(os, "") << "  "
-                 << (term.bounds.empty()
-                         ? "bounds no key by itself"
-                         : "so " + llvm::join(term.bounds, " and "))
-                 << '\n';
+    line(os, "") << "  " << term.consequence() << '\n';
   }
 }
 
@@ -268,6 +264,7 @@ static void printMask(const Explanation &e, json::OStream &out) {
             for (const std::string &bound : term.bounds)
               out.value(bound);
           });
+          out.attribute("looked_up", term.isLookedUp);
         });
   });
 }

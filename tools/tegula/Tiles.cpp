@@ -38,6 +38,43 @@ static rt::TensorView viewOf(void *data, ElementType type,
   return view;
 }
 
+/// Runs the pre-pass, and gives its table to `arguments` of the counting
+/// program.
+static rt::Status findClasses(const VisitsProgram &visits, Problem &problem,
+                              std::vector<int8_t> &table,
+                              rt::Arguments &arguments) {
+  const char *name = "classes.table";
+  rt::Arguments own = visits.prepass->arguments();
+  if (llvm::Error error =
+          setArguments(problem, own, [&](unsigned number) -> void * {
+            return problem.tensors[number].data();
+          }))
+    return rt::internalError(llvm::toString(std::move(error)));
+  const rt::Signature &signature = own.signature();
+  std::vector<rt::Value> slots;
+  for (int dim = 0; dim != signature.numDims; ++dim)
+    slots.emplace_back(problem.dim(signature.slots[dim]));
+  for (size_t scalar = 0; scalar != signature.scalars.size(); ++scalar)
+    slots.push_back(own.scalar(static_cast<int>(scalar)));
+  llvm::SmallVector<int64_t> shape;
+  int64_t size = 1;
+  for (const rt::Extent &extent :
+       signature.tensors[signature.findTensor(name)].extents) {
+    rt::Result<int64_t> value = extent.expr
+                                    ? extent.expr->evaluateInteger(slots)
+                                    : rt::Result<int64_t>(extent.fixed);
+    if (!value.ok())
+      return value.status();
+    shape.push_back(*value);
+    size *= *value;
+  }
+  table.assign(size, 0);
+  rt::TensorView view = viewOf(table.data(), ElementType::i8, shape);
+  TEGULA_RETURN_IF_FAILED(own.set(name, view));
+  TEGULA_RETURN_IF_FAILED(arguments.set(name, view));
+  return visits.prepass->run(own);
+}
+
 llvm::Expected<ProvedTiles>
 tegula::tool::countProved(const VisitsProgram &visits, Problem &problem,
                           int64_t blocks, bool withMap) {
@@ -47,6 +84,11 @@ tegula::tool::countProved(const VisitsProgram &visits, Problem &problem,
             return problem.tensors[number].data();
           }))
     return std::move(error);
+  std::vector<int8_t> table;
+  if (visits.prepass)
+    if (rt::Status status = findClasses(visits, problem, table, arguments);
+        !status.ok())
+      return statusError(status);
   int64_t counts[2] = {}, grid[rt::maxRank] = {};
   std::vector<TileClass> classes;
   auto run = [&](int64_t programs) -> rt::Status {

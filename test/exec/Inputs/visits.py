@@ -25,6 +25,9 @@ CASES = [
     ("masks.tg", "chunked", {"C": 200}, ""),
     ("masks.tg", "padding", {}, ""),
     ("masks.tg", "block_diffusion", {"L": 32}, ""),
+    ("masks.tg", "tree_table", {"ancestor": 0}, ""),
+    ("masks.tg", "given", {}, ""),
+    ("masks.tg", "given_causal", {"see": 1}, ""),
 ]
 SQUARE = {"docs", "global_window", "block_diffusion"}
 SIZES = [(300, 300), (517, 1301), (1301, 517), (1, 77)]

@@ -77,6 +77,24 @@ inline std::string workspaceManifest() {
                 {"kind": "workspace", "bytes": 16}]})json";
 }
 
+/// The direct kernel with a pre-pass, which has one program for each 64 keys;
+/// they share two bytes for each of them and each tile of rows.
+inline std::string prepassManifest() {
+  return "{" + signatureFields + R"json(,
+  "form": "direct", "shared_bytes": 1024,
+  "arguments": [{"kind": "pointer", "tensor": "q"},
+                {"kind": "scratch",
+                 "bytes": "(* 2 (* (ceildiv M 128) (ceildiv N 64)))"}],
+  "prepass": {
+    "symbol": "causal_classes", "threads": 128, "shared_bytes": 256,
+    "grid": {"tiles": "(ceildiv N 64)", "persistent": false},
+    "arguments": [{"kind": "scratch",
+                   "bytes": "(* 2 (* (ceildiv M 128) (ceildiv N 64)))"},
+                  {"kind": "dim", "dim": "N"}]}})json";
+}
+inline const std::string prepassImage =
+    "kernel causal 8 8\nkernel causal_classes 8 4\n";
+
 /// Shapes of a call that is right; the pointers are numbers that the stand-in
 /// driver is told of.
 struct Call {

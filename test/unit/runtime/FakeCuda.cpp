@@ -298,6 +298,26 @@ int cuMemFree_v2(unsigned long long pointer) {
   std::free(reinterpret_cast<void *>(pointer));
   return 0;
 }
+int cuMemAllocAsync(unsigned long long *pointer, size_t bytes, void *) {
+  ENTER_IN_CONTEXT();
+  void *memory = std::malloc(bytes);
+  std::memset(memory, 0xab, bytes);
+  *pointer = reinterpret_cast<unsigned long long>(memory);
+  FakeCuda &fake = *fakeCuda();
+  if (fake.quiet)
+    return 0;
+  std::lock_guard lock(fake.mutex);
+  fake.memory[*pointer] = {2, current()->device, false};
+  return 0;
+}
+int cuMemFreeAsync(unsigned long long pointer, void *) {
+  ENTER_IN_CONTEXT();
+  FakeCuda &fake = *fakeCuda();
+  std::lock_guard lock(fake.mutex);
+  fake.memory.erase(pointer);
+  std::free(reinterpret_cast<void *>(pointer));
+  return 0;
+}
 int cuMemGetInfo_v2(size_t *free, size_t *total) {
   ENTER_IN_CONTEXT();
   *free = 1000;

@@ -2,7 +2,8 @@
 //
 // `facts` writes each parameter to its output, so that a test sees what a
 // kernel gets. `box` copies one box of a tensor through shared memory by TMA.
-// `tickets` takes its tiles from a counter in its workspace.
+// `tickets` takes its tiles from a counter in its workspace. `passed` takes what
+// its pre-pass leaves.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -160,6 +161,57 @@ done:
   st.global.u64 [%rd0], %rd3;
   red.global.add.u32 [%rd0+8], 5;
 end:
+  ret;
+}
+)ptx";
+
+/// The pre-pass leaves `W + i` for each `i` below T, the kernel, after a while,
+/// takes it. Sleeps on the way, so that launches overlap where they can.
+inline constexpr const char *passedManifest = R"json({
+  "version": 1, "name": "passed", "symbol": "passed", "target": "sm_80",
+  "form": "direct",
+  "tensors": [{"name": "out", "type": "i32", "dims": ["T"], "role": "out"}],
+  "scalars": [{"name": "W", "type": "i32"}],
+  "dims": ["T"],
+  "arguments": [{"kind": "scratch", "bytes": "(* 4 T)"},
+                {"kind": "pointer", "tensor": "out"}],
+  "grid": {"tiles": "T"}, "threads": 1,
+  "prepass": {"symbol": "passed_first", "grid": {"tiles": "T"}, "threads": 1,
+              "arguments": [{"kind": "scratch", "bytes": "(* 4 T)"},
+                            {"kind": "scalar", "name": "W", "type": "i32"}]}})json";
+
+inline constexpr const char *passedPtx = R"ptx(
+.version 7.0
+.target sm_80
+.address_size 64
+.visible .entry passed_first(.param .u64 scratch, .param .u32 w)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd0, [scratch];
+  cvta.to.global.u64 %rd0, %rd0;
+  ld.param.u32 %r0, [w];
+  mov.u32 %r1, %ctaid.x;
+  nanosleep.u32 2000;
+  add.u32 %r2, %r0, %r1;
+  mul.wide.u32 %rd1, %r1, 4;
+  add.u64 %rd1, %rd0, %rd1;
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+.visible .entry passed(.param .u64 scratch, .param .u64 out)
+{
+  .reg .b32 %r<4>; .reg .b64 %rd<4>;
+  ld.param.u64 %rd0, [scratch];
+  cvta.to.global.u64 %rd0, %rd0;
+  ld.param.u64 %rd2, [out];
+  cvta.to.global.u64 %rd2, %rd2;
+  mov.u32 %r1, %ctaid.x;
+  nanosleep.u32 2000;
+  mul.wide.u32 %rd1, %r1, 4;
+  add.u64 %rd0, %rd0, %rd1;
+  add.u64 %rd2, %rd2, %rd1;
+  ld.global.u32 %r0, [%rd0];
+  st.global.u32 [%rd2], %r0;
   ret;
 }
 )ptx";

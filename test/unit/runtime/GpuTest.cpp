@@ -315,6 +315,76 @@ TEST_F(GpuTest, NoCountIsReadDuringACapture) {
   call.check(*stream, 1);
 }
 
+//===----------------------------------------------------------------------===//
+// Pre-passes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A call of `passed` with a number of its own.
+struct Passed {
+  static constexpr int count = 300;
+  const Kernel &kernel;
+  int first;
+  Buffer out;
+  Arguments arguments;
+  Passed(const Device &device, const Kernel &kernel, int first)
+      : kernel(kernel), first(first),
+        out(std::move(*Buffer::allocate(device, count * sizeof(int32_t)))),
+        arguments(kernel.arguments()) {
+    EXPECT_OK(arguments.set("out", TensorView::contiguous(
+                                       out.data(), ElementType::i32, {count})));
+    EXPECT_OK(arguments.set("W", first));
+  }
+  Status launch(void *stream) const { return kernel.launch(stream, arguments); }
+  void check(const Stream &stream) {
+    int32_t got[count];
+    ASSERT_OK(out.download(got, sizeof got, stream));
+    for (int i = 0; i != count; ++i)
+      ASSERT_EQ(got[i], first + i);
+    ASSERT_OK(out.fill(0xff, stream));
+  }
+};
+} // namespace
+
+TEST_F(GpuTest, StreamsInParallelShareNoScratch) {
+  auto kernel = load(passedManifest, passedPtx);
+  ASSERT_TRUE(kernel);
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread != 8; ++thread)
+    threads.emplace_back([&, thread] {
+      std::vector<Stream> streams;
+      std::vector<Passed> calls;
+      for (int i = 0; i != 8; ++i) {
+        streams.push_back(std::move(*Stream::create(*device)));
+        calls.emplace_back(*device, *kernel, 10000 * thread + 1000 * i);
+      }
+      for (int round = 0; round != 20; ++round) {
+        for (int i = 0; i != 8; ++i)
+          ASSERT_OK(calls[i].launch(streams[i].handle()));
+        for (int i = 0; i != 8; ++i)
+          calls[i].check(streams[i]);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+TEST_F(GpuTest, PrepassesAreCaptured) {
+  auto kernel = load(passedManifest, passedPtx);
+  ASSERT_TRUE(kernel);
+  ContextScope scope(**Driver::get(), device->context);
+  Passed own(*device, *kernel, 5), given(*device, *kernel, 70);
+  Buffer scratch = buffer(*kernel->scratchBytes(given.arguments));
+  given.arguments.setScratch(scratch.data(), scratch.size());
+  for (Passed *call : {&own, &given}) {
+    Captured captured(*stream, [&] { return call->launch(stream->handle()); });
+    for (int i = 0; i != 3; ++i) {
+      ASSERT_OK(captured.launch(*stream));
+      call->check(*stream);
+    }
+  }
+}
+
 TEST_F(GpuTest, HostMemoryIsRefused) {
   if (device->pageableAccess)
     GTEST_SKIP() << "this GPU reads host memory";

@@ -59,8 +59,8 @@ TEST(Manifest, WhatIsWrongIsNamed) {
   EXPECT_EQ(
       errorWith("\"tensor_map\"", "\"texture\""),
       "manifest: `arguments[0].kind`: expected \"tensor_map\", "
-      "\"pointer\", \"stride\", \"dim\", \"scalar\" or \"workspace\", but "
-      "got \"texture\"");
+      "\"pointer\", \"stride\", \"dim\", \"scalar\", \"workspace\" or "
+      "\"scratch\", but got \"texture\"");
   EXPECT_EQ(errorWith("[64, 64, 1, 1]", "[128, 64, 1, 1]"),
             "manifest: `arguments[0].box`: expected an inner box of a multiple "
             "of 16 bytes and at most 128, but got 256 bytes");
@@ -110,6 +110,32 @@ TEST(Manifest, Workspace) {
   EXPECT_EQ(error("16}, {\"kind\": \"workspace\", \"bytes\": 16"),
             "manifest: `arguments[9]`: expected at most one workspace, but got "
             "another");
+}
+
+TEST(Manifest, Prepass) {
+  EXPECT_FALSE(Manifest::parse(pipelinedManifest())->prepass);
+  Result<Manifest> manifest = Manifest::parse(prepassManifest());
+  ASSERT_TRUE(manifest.ok()) << manifest.status().message();
+  ASSERT_TRUE(manifest->prepass && manifest->scratchBytes);
+  EXPECT_EQ(manifest->prepass->symbol, "causal_classes");
+  EXPECT_EQ(manifest->prepass->threads, 128);
+  EXPECT_EQ(manifest->prepass->arguments.size(), 2u);
+  EXPECT_EQ(manifest->scratchBytes->text(),
+            "(* 2 (* (ceildiv M 128) (ceildiv N 64)))");
+  auto error = [](const std::string &from, const std::string &to) {
+    std::string text = prepassManifest();
+    text.replace(text.rfind(from), from.size(), to);
+    return Manifest::parse(text).status().message();
+  };
+  EXPECT_EQ(error("(* 2 (* (ceildiv M 128) (ceildiv N 64)))", "N"),
+            "manifest: `prepass.arguments[0].bytes`: expected the size of the "
+            "other scratch, `(* 2 (* (ceildiv M 128) (ceildiv N 64)))`, but got "
+            "`N`");
+  EXPECT_EQ(error("\"dim\", \"dim\": \"N\"", "\"workspace\", \"bytes\": 16"),
+            "manifest: `prepass.arguments[1]`: a pre-pass has no workspace");
+  EXPECT_EQ(error("\"threads\": 128", "\"threads\": 0"),
+            "manifest: `prepass.threads`: expected an integer from 1 to 1024, "
+            "but got 0");
 }
 
 TEST(Manifest, NotJson) {
