@@ -157,9 +157,9 @@ def ExpandRandomPass : Pass<"tegula-expand-random", "::tegula::tile::KernelOp"> 
 def PrecomputeClassesPass : Pass<"tegula-precompute-classes", "::mlir::ModuleOp"> {
   let summary = "adds a program that finds the classes of blocks where a mask reads a table at row and key";
   let description = [{
-    An element of a table at an index that depends on both a query and a key says nothing of a block of pairs, however it is declared. Of such conditions of a mask, and-ed with others or not, a second kernel
-    evaluates all pairs of each block, of the size that this kernel has, and leaves two bits in scratch memory: whether some pair of it sees the key, and whether all do. It has one program for each block, and for as many
-    batch entries and heads as the conditions depend on. The mask takes them as `tile.classified`. The program is an ordinary tile program, `tile.prepass` beside the kernel, and is launched just before it, on the same
+    An element of a table at an index that depends on both a query and a key says nothing of a block of pairs, however it is declared. Such conditions of a mask a second kernel evaluates for all pairs of each block,
+    of the size that this kernel has, and leaves two bits in scratch memory: whether some pair is seen, and whether all are. It has one program for each block, and for as many
+    batch entries, heads and key heads as the conditions depend on; what else the mask is and-ed of is evaluated with them where that takes no more of these, so that their joint class is exact. The mask takes the table as `tile.classified`. The program is an ordinary tile program, `tile.prepass` beside the kernel, and is launched just before it, on the same
     arguments and stream. Masks whose program cannot be told apart from the rest of the kernel, as their rows are no multiples of the tile's or their code reads what tiles hold, stay as they are. Runs
     just before tegula-bound-masks, and not for the CPU.
 

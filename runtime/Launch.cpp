@@ -106,11 +106,7 @@ Status Kernel::launchBound(void *stream, const Arguments &arguments,
 /// the whole context.
 Status Kernel::checkPointers(const Instance &instance,
                              const Arguments &arguments) const {
-  const Signature &signature = *description.signature;
-  for (int i = 0; i != static_cast<int>(signature.tensors.size()); ++i) {
-    const TensorView &view = arguments.tensor(i);
-    if (!view.data || view.isEmpty())
-      continue;
+  auto check = [&](const char *name, const void *data) -> Status {
     int type = 0, ordinal = -1;
     unsigned managed = 0;
     int attributes[] = {cu::pointerMemoryType, cu::pointerDeviceOrdinal,
@@ -118,18 +114,29 @@ Status Kernel::checkPointers(const Instance &instance,
     void *values[] = {&type, &ordinal, &managed};
     TEGULA_RETURN_IF_FAILED(
         TEGULA_CU(driver, pointerGetAttributes, 3, attributes, values,
-                  reinterpret_cast<cu::DevicePtr>(view.data)));
+                  reinterpret_cast<cu::DevicePtr>(data)));
     if (type == 0 && !instance.device->pageableAccess)
       return invalidArgument(concat(
-          "`", signature.tensors[i].name,
-          "`: the pointer is not memory that device ", instance.device->ordinal,
-          " (", instance.device->name, ") can read; expected device memory"));
+          "`", name, "`: the pointer is not memory that device ",
+          instance.device->ordinal, " (", instance.device->name,
+          ") can read; expected device memory"));
     if (type == cu::memoryTypeDevice && !managed &&
         ordinal != instance.device->ordinal)
-      return invalidArgument(concat(
-          "`", signature.tensors[i].name, "` is memory of device ", ordinal,
-          ", but the stream belongs to device ", instance.device->ordinal));
+      return invalidArgument(concat("`", name, "` is memory of device ",
+                                    ordinal,
+                                    ", but the stream belongs to device ",
+                                    instance.device->ordinal));
+    return Status();
+  };
+  const Signature &signature = *description.signature;
+  for (int i = 0; i != static_cast<int>(signature.tensors.size()); ++i) {
+    const TensorView &view = arguments.tensor(i);
+    if (view.data && !view.isEmpty())
+      TEGULA_RETURN_IF_FAILED(
+          check(signature.tensors[i].name.c_str(), view.data));
   }
+  if (description.scratchBytes && arguments.scratch())
+    return check("scratch", arguments.scratch());
   return Status();
 }
 

@@ -218,6 +218,34 @@ TEST_F(JitTest, DebugChecksClaimsBeforeEachLaunch) {
   }
 }
 
+/// A mask from a table has two kernels; what checks claims goes before both.
+TEST_F(JitTest, APrepassGoesBeforeItsKernel) {
+  std::string text = causalText;
+  text.insert(text.find("mask "), "param see: bool[M,N]  mask see[i, j]  ");
+  for (bool debug : {false, true}) {
+    auto kernel =
+        jit.compile({.source = text, .fileName = "see.tg", .debug = debug});
+    ASSERT_TRUE(kernel.ok()) << kernel.status().message();
+    const KernelSet &kernels = *(*kernel)->kernels;
+    Arguments arguments = argumentsOf(kernels);
+    fake.memory[0x900000] = {2, 0, false};
+    ASSERT_TRUE(arguments
+                    .set("see", TensorView::contiguous(
+                                    reinterpret_cast<void *>(0x900000),
+                                    ElementType::boolean, {300, 400}))
+                    .ok());
+    Result<size_t> bytes = kernels.scratchBytes(arguments);
+    ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+    EXPECT_GT(*bytes, 0u);
+    fake.launches.clear();
+    Status status = kernels.launch(nullptr, arguments);
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_EQ(fake.launches.size(), debug ? 3u : 2u);
+    EXPECT_EQ(fake.launches.end()[-2].kernel,
+              fake.launches.back().kernel + "_classes");
+  }
+}
+
 TEST_F(JitTest, DebugChecksClaimsOnTheCpu) {
   for (bool debug : {false, true}) {
     auto kernel = jit.compileForHost(

@@ -7,6 +7,7 @@
 #include "Causal.h"
 #include "FakeDriver.h"
 #include "runtime/Concat.h"
+#include "runtime/tegula.h"
 
 #include <cstring>
 #include <gtest/gtest.h>
@@ -95,6 +96,10 @@ TEST_F(ScratchTest, TheCallersMemory) {
   EXPECT_EQ(*kernel->scratchBytes(given), 42u); // 2 * 3 * 7
   std::vector<char> memory(42);
   given.setScratch(memory.data(), memory.size());
+  EXPECT_EQ(kernel->launch(nullptr, given).message(),
+            "`scratch`: the pointer is not memory that device 0 (Fake GPU 0) "
+            "can read; expected device memory");
+  fake.memory[reinterpret_cast<uint64_t>(memory.data())] = {};
   ASSERT_TRUE(kernel->launch(nullptr, given).ok());
   for (const FakeLaunch &launch : fake.launches)
     EXPECT_EQ(scratchOf(launch), reinterpret_cast<uint64_t>(memory.data()));
@@ -111,6 +116,45 @@ TEST_F(ScratchTest, TheCallersMemory) {
             0u)
       << status.message();
   EXPECT_TRUE(fake.launches.empty());
+}
+
+TEST_F(ScratchTest, ThroughTheCInterface) {
+  std::string manifest = prepassManifest();
+  tegula_kernel *loaded = nullptr;
+  tegula_args *args = nullptr;
+  ASSERT_EQ(tegula_kernel_load(manifest.c_str(), prepassImage.data(),
+                               prepassImage.size(), 0, &loaded),
+            TEGULA_OK);
+  ASSERT_EQ(tegula_args_create(loaded, &args), TEGULA_OK);
+  size_t size = 7;
+  EXPECT_EQ(tegula_scratch_size(loaded, args, &size), TEGULA_INVALID_ARGUMENT);
+  EXPECT_EQ(size, 0u);
+  EXPECT_EQ(tegula_scratch_size(loaded, nullptr, &size),
+            TEGULA_INVALID_ARGUMENT);
+  Call call;
+  auto set = [&](const char *name, const TensorView &view) {
+    tegula_tensor tensor = {view.data, static_cast<int32_t>(view.type),
+                            view.rank, view.sizes, view.strides};
+    EXPECT_EQ(tegula_args_set_tensor(args, name, &tensor), TEGULA_OK);
+  };
+  set("q", call.q), set("k", call.k), set("v", call.v);
+  set("starts", call.starts), set("o", call.o), set("lse", call.lse);
+  EXPECT_EQ(tegula_args_set_int(args, "W", 64), TEGULA_OK);
+  EXPECT_EQ(tegula_args_set_float(args, "cap", 30), TEGULA_OK);
+  EXPECT_EQ(tegula_scratch_size(loaded, args, &size), TEGULA_OK)
+      << tegula_last_error();
+  EXPECT_EQ(size, 42u);
+  std::vector<char> memory(size);
+  fake.memory[reinterpret_cast<uint64_t>(memory.data())] = {};
+  EXPECT_EQ(tegula_args_set_scratch(args, memory.data(), size), TEGULA_OK);
+  EXPECT_EQ(tegula_launch(loaded, args, nullptr, nullptr), TEGULA_OK)
+      << tegula_last_error();
+  ASSERT_EQ(fake.launches.size(), 2u);
+  EXPECT_EQ(scratchOf(fake.launches[1]),
+            reinterpret_cast<uint64_t>(memory.data()));
+  EXPECT_EQ(fake.count("cuMemAllocAsync"), 0);
+  tegula_args_destroy(args);
+  tegula_kernel_destroy(loaded);
 }
 
 TEST_F(ScratchTest, NothingForNoKeys) {
