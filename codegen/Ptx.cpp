@@ -123,13 +123,17 @@ static void initializeNvptx() {
   });
 }
 
-/// The kernel's function: the first with `nvvm.kernel` that is not launched
-/// before another one.
+/// Whether the function is launched before another one of the module.
+static bool isPrepass(LLVM::LLVMFuncOp function) {
+  auto facts = function->getAttrOfType<DictionaryAttr>("tegula.manifest");
+  return facts && facts.get("prepass");
+}
+
+/// The kernel's function: the first with `nvvm.kernel` that is no pre-pass.
 static LLVM::LLVMFuncOp findKernel(ModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>())
-    if (auto facts = function->getAttrOfType<DictionaryAttr>("tegula.manifest");
-        function->hasAttr("nvvm.kernel") && !function.isExternal() &&
-        !(facts && facts.get("prepass")))
+    if (function->hasAttr("nvvm.kernel") && !function.isExternal() &&
+        !isPrepass(function))
       return function;
   return {};
 }
@@ -189,6 +193,11 @@ FailureOr<PtxCode> emitPtx(ModuleOp module, const PtxOptions &options) {
            failure();
   if (failed(verifySelectable(module)))
     return failure();
+  // ptxas 13.0 ends in a segmentation fault on some pairs of functions, by their
+  // names, where the large one comes first.
+  for (auto function : llvm::to_vector(module.getOps<LLVM::LLVMFuncOp>()))
+    if (isPrepass(function))
+      function->moveBefore(kernel);
 
   DialectRegistry registry;
   registerPtxTranslations(registry);

@@ -31,6 +31,9 @@ const llvm::json::Object &Explanation::schedule() const {
 /// A count of so many takes about a second.
 static constexpr int64_t mostTiles = int64_t(1) << 28;
 
+/// And a pre-pass over so many pairs; for the problem itself it may take eight.
+static constexpr double mostPairs = int64_t(1) << 28;
+
 namespace {
 class Explainer {
 public:
@@ -45,6 +48,7 @@ private:
   void compileCounter();
   SetupRequest problemRequest() const;
   llvm::Error count();
+  double pairsAhead(const Problem &problem) const;
   void addGuards();
   Cost costOf(const Problem &problem, const TileCounts &proved) const;
   SetupRequest requestAt(int64_t length, bool isOne) const;
@@ -157,6 +161,20 @@ SetupRequest Explainer::problemRequest() const {
   return setup;
 }
 
+/// How many pairs of a problem the pre-pass looks at, if there is one.
+double Explainer::pairsAhead(const Problem &problem) const {
+  if (!result.visits->prepass)
+    return 0;
+  double pairs = 1;
+  for (const char *dim : {"M", "N"})
+    pairs *= static_cast<double>(problem.dim(dim));
+  if (maskDependsOn(item, IndexVar::B))
+    pairs *= static_cast<double>(problem.dim("B"));
+  if (maskDependsOn(item, IndexVar::H) || maskDependsOn(item, IndexVar::G))
+    pairs *= static_cast<double>(problem.dim("H"));
+  return pairs;
+}
+
 llvm::Error Explainer::count() {
   auto problem = setUp(program, problemRequest());
   if (!problem)
@@ -166,6 +184,11 @@ llvm::Error Explainer::count() {
   if (result.visits && item.findDim("N") < 0) {
     result.visits.reset();
     result.notCounted = "`" + item.name + "` has no length `N` of keys";
+  }
+  if (result.visits && pairsAhead(*problem) > 8 * mostPairs) {
+    result.visits.reset();
+    result.notCounted = "the pre-pass of `" + item.name +
+                        "` looks at too many pairs for this host";
   }
   if (!result.visits)
     return llvm::Error::success();
@@ -294,6 +317,8 @@ llvm::Error Explainer::fillLength(LengthFacts &facts) {
   if (heads * blocks * llvm::divideCeil(facts.length, result.visits->rows) >
       mostTiles / result.visits->steps)
     return userError("too many tiles for a count");
+  if (pairsAhead(*one) > mostPairs)
+    return userError("too many pairs for a pre-pass on this host");
   auto proved = countProved(*result.visits, *one, blocks, /*withMap=*/false);
   if (!proved)
     return proved.takeError();
