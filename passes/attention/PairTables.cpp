@@ -59,18 +59,14 @@ int64_t tegula::pairTableBits(KernelOp program) {
 
 int64_t tegula::pairTableBits(AttentionOp op) {
   llvm::SmallSetVector<Value, 4> tables;
-  auto add = [&](Region &region, bool takesScore) { // (score, b, h, g, i, j) or (b, h, g, i, j)
-    if (region.empty())
-      return;
-    SmallVector<Value> varying(region.getArguments().take_back(2));
-    if (takesScore)
-      varying.insert(varying.begin(), region.getArgument(0));
-    for (LookupOp lookup : region.getOps<LookupOp>())
-      if (readsPair(lookup, region, varying))
+  for (Region *region : {&op.getScore(), &op.getWeight()}) { // (score, b, h, g, i, j)
+    if (region->empty())
+      continue;
+    SmallVector<Value> varying{region->getArgument(0)};
+    llvm::append_range(varying, region->getArguments().take_back(2));
+    for (LookupOp lookup : region->getOps<LookupOp>())
+      if (readsPair(lookup, *region, varying))
         tables.insert(lookup.getTable());
-  };
-  add(op.getScore(), true);
-  add(op.getWeight(), true);
-  add(op.getMask(), false);
+  }
   return bitsOf(tables.getArrayRef());
 }

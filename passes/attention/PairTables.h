@@ -15,7 +15,7 @@ bool isPairTile(tile::LoadOp load);
 /// Bits of one pair in all tables that the program reads in one of these ways; a table counts once.
 int64_t pairTableBits(tile::KernelOp program);
 
-/// Bits of one pair in all tables that the regions of an attention read so; a table counts once.
+/// Bits of one pair in all tables that scores and weights of an attention read so; a table counts once. Masks read theirs in some blocks alone.
 int64_t pairTableBits(tile::AttentionOp op);
 
 } // namespace tegula
