@@ -80,6 +80,7 @@ struct Program {
   /// Lengths that the shapes below do not give.
   std::vector<std::pair<std::string, int64_t>> sizes = {};
   bool square = false;
+  bool hasBlocks = false; ///< of a table of pairs, which need rows of 16 bytes
   std::function<void(Problem &)> edit = nullptr;
 };
 } // namespace
@@ -102,7 +103,7 @@ static std::vector<Program> programList() {
       {"docs", {}, {}, true},
       {"prefix"},
       {"sinks", {{"W", "20"}}},
-      {"bias"},
+      {.name = "bias", .hasBlocks = true},
       {"gpt_oss", {{"W", "20"}, {"A", "4"}}},
       {"packed_prefix", {}, {{"ND", 5}}, true},
       {"t5", {}, {{"NB", 32}}},
@@ -125,6 +126,8 @@ static Case programCase(const Program &program, const std::string &type,
                         int64_t m, int64_t n) {
   if (program.square)
     m = n = 72;
+  if (program.hasBlocks)
+    n = (n + 7) / 8 * 8;
   Case c;
   c.name = "language/" + std::string(program.name) + "/" + type + "/m" +
            std::to_string(m) + "n" + std::to_string(n);

@@ -347,7 +347,7 @@ static Case tables(const char *type) {
                  "param ids: i32[P], w: f16[H,P], m: T[B,H,M,N], skip: i64[2] "
                  "score s + w[h, ids[i - 5] + j] + m[b,h,i,j] mask ids[j] != "
                  "skip[1] && skip[b - 1] + i >= j - 40",
-                 type, 64, sizes(2, 4, 2, 50, 60));
+                 type, 64, sizes(2, 4, 2, 50, 64));
   c.setup.sizes.emplace_back("P", 20);
   return c;
 }

@@ -14,7 +14,7 @@ using tool::RunTarget;
 namespace {
 struct Table {
   std::string name, clauses;
-  int pairBytes = 0; ///< of an element in the table of pairs; 0: there is none
+  int pairBytes = 0; ///< of an element in a table that comes by blocks
 };
 } // namespace
 
@@ -37,8 +37,8 @@ static std::vector<Table> tableList() {
       {"pairs-of-integers", "param p: i32[M,N] score s + p[i,j] * 0.25", 4},
       {"weights", "param p: f32[H,M,N] weight p[h,i,j]" + causal, 4},
       {"twice", "param p: T[H,M,N] score s + p[h,i,j] weight p[h,i,j]", 2},
-      {"mask", "param p: bool[B,M,N] mask p[b,i,j] || j == 0", 1},
-      {"mask-and-causal", "param p: bool[M,N] mask p[i,j]" + causal, 1},
+      {"mask", "param p: bool[B,M,N] mask p[b,i,j] || j == 0"},
+      {"mask-and-causal", "param p: bool[M,N] mask p[i,j]" + causal},
       {"window", "param p: T[M,N] score s + p[i,j] mask abs(i - j) < 50", 2},
   };
 }

@@ -7,8 +7,8 @@ import sys
 
 lines = open(sys.argv[1]).read().split("\n")
 number = {"k": 0, "v": 1}[sys.argv[3]]
-# The last loop that waits for slots: behind it stand those of rows that are computed again.
-loop = max(n for n, line in enumerate(lines) if "scf.for" in line and any("warp.wait" in body for body in lines[n : n + 12]))
+# The last loop that waits for slots and multiplies them: behind it stand one that passes over slots, and those of rows that are computed again.
+loop = max(n for n, line in enumerate(lines) if "scf.for" in line and all(any(op in body for body in lines[n : n + 12]) for op in ("warp.wait", "warp.mma")))
 release = [n for n in range(loop, len(lines)) if "warp.release" in lines[n]][number]
 moved = lines.pop(release)
 wait = [n for n in range(loop, len(lines)) if "warp.wait" in lines[n]][number]
