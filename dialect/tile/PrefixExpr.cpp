@@ -96,20 +96,15 @@ Value tegula::tile::emitPrefix(OpBuilder &b, Location loc, StringRef text, Kerne
   });
 }
 
-std::string tegula::tile::printPrefix(Value value) {
+std::string tegula::tile::printPrefix(Value value, function_ref<std::string(BlockArgument)> named) {
   APInt number;
   if (matchPattern(value, m_ConstantInt(&number)))
     return std::to_string(number.getSExtValue());
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
-    for (StringRef fact : {"tile.dim", "tile.name"})
-      if (auto name = kernel ? kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), fact) : StringAttr(); name && value.getType().isSignlessInteger())
-        return name.getValue().str();
-    return "";
-  }
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return named(argument);
   Operation *op = value.getDefiningOp();
-  if (isa<arith::ExtSIOp>(op))
-    return printPrefix(op->getOperand(0));
+  if (isa<arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp>(op)) // of values that fit
+    return printPrefix(op->getOperand(0), named);
   StringRef name = llvm::TypeSwitch<Operation *, StringRef>(op)
                        .Case<arith::AddIOp>([](auto) { return "+"; })
                        .Case<arith::SubIOp>([](auto) { return "-"; })
@@ -121,8 +116,18 @@ std::string tegula::tile::printPrefix(Value value) {
                        .Default([](auto) { return ""; });
   if (name.empty())
     return "";
-  std::string x = printPrefix(op->getOperand(0)), y = printPrefix(op->getOperand(1));
+  std::string x = printPrefix(op->getOperand(0), named), y = printPrefix(op->getOperand(1), named);
   return x.empty() || y.empty() ? "" : "(" + name.str() + " " + x + " " + y + ")";
+}
+
+std::string tegula::tile::printPrefix(Value value) {
+  return printPrefix(value, [](BlockArgument argument) -> std::string {
+    auto kernel = dyn_cast<KernelOp>(argument.getOwner()->getParentOp());
+    for (StringRef fact : {"tile.dim", "tile.name"})
+      if (auto name = kernel ? kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), fact) : StringAttr(); name && argument.getType().isSignlessInteger())
+        return name.getValue().str();
+    return "";
+  });
 }
 
 PrefixTerm PrefixTerm::parse(StringRef &rest) {

@@ -13,7 +13,10 @@ mlir::Value emitPrefix(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef t
 /// The same, of the dims and integer scalars of a kernel.
 mlir::Value emitPrefix(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef text, KernelOp kernel);
 
-/// The inverse: an integer of a kernel that is computed of constants, dims and integer scalars alone; empty for any other.
+/// The inverse: an integer that is computed of constants and of what `named` has a name for; empty for any other.
+std::string printPrefix(mlir::Value value, llvm::function_ref<std::string(mlir::BlockArgument)> named);
+
+/// The same, of the dims and integer scalars of a kernel.
 std::string printPrefix(mlir::Value value);
 
 /// The parts of a condition or number in prefix form: `(> G 0)` is the word `>` with two arguments.

@@ -59,6 +59,20 @@ FailureOr<SmallVector<NamedAttribute>> tegula::tile::describeSignature(FunctionO
   return fields;
 }
 
+std::string tegula::tile::describeScratch(FunctionOpInterface kernel, unsigned argument) {
+  std::string bytes = "1";
+  auto multiply = [&](const std::string &by) {
+    if (by != "1")
+      bytes = bytes == "1" ? by : "(* " + bytes + " " + by + ")";
+  };
+  multiply(std::to_string(cast<MemRefType>(kernel.getArgumentTypes()[argument]).getElementTypeBitWidth() / 8));
+  for (Attribute extent : cast<ArrayAttr>(kernel.getArgAttr(argument, "tile.dims"))) {
+    auto number = dyn_cast<IntegerAttr>(extent);
+    multiply(number ? std::to_string(number.getInt()) : cast<StringAttr>(extent).getValue().str());
+  }
+  return bytes;
+}
+
 DictionaryAttr tegula::tile::describeSchedule(ScheduleAttr schedule) {
   Builder b(schedule.getContext());
   NamedAttrList fields;

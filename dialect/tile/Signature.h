@@ -13,6 +13,9 @@ std::string elementTypeName(mlir::Type type);
 /// no name, or a tensor no role or not one extent an axis.
 mlir::FailureOr<mlir::SmallVector<mlir::NamedAttribute>> describeSignature(mlir::FunctionOpInterface kernel);
 
+/// The bytes of an argument that is scratch memory, as a prefix expression.
+std::string describeScratch(mlir::FunctionOpInterface kernel, unsigned argument);
+
 /// The fields of a schedule that its form reads, by name.
 mlir::DictionaryAttr describeSchedule(ScheduleAttr schedule);
 

@@ -10,7 +10,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/BitVector.h"
 
 using namespace mlir;
@@ -151,7 +150,7 @@ private:
         continue;
       }
       if (facts("tile.role") == b.getStringAttr("scratch")) {
-        memories.push_back({argument, {addArgument(pointer, {named(b, "kind", "scratch"), named(b, "bytes", scratchBytes(argument))})}});
+        memories.push_back({argument, {addArgument(pointer, {named(b, "kind", "scratch"), named(b, "bytes", tile::describeScratch(kernel, argument.getArgNumber()))})}});
         continue;
       }
       makeTensorMaps(argument, name);
@@ -172,8 +171,12 @@ private:
           return failure();
         parts.push_back(wanted ? arith::SelectOp::create(b, loc, wanted, *value, constantInt(b, loc, 0, 64)) : *value);
       }
-      if (static_cast<int64_t>(parts.size()) == 1 + memory.getRank())
-        addRowMajorStrides(parts);
+      if (static_cast<int64_t>(parts.size()) == 1 + memory.getRank()) { // scratch: row-major
+        SmallVector<Value> strides{constantInt(b, loc, 1, 64)};
+        for (Value extent : llvm::reverse(ArrayRef(parts).drop_front(2)))
+          strides.push_back(arith::MulIOp::create(b, loc, strides.back(), extent));
+        parts.insert(parts.begin() + 1, strides.rbegin(), strides.rend());
+      }
       Value cast = UnrealizedConversionCastOp::create(b, loc, TypeRange{memory}, parts).getResult(0);
       argument.replaceAllUsesWith(cast);
     }
@@ -189,29 +192,6 @@ private:
       state.function.setArgAttr(number, "nvvm.grid_constant", b.getUnitAttr());
     }
     return success();
-  }
-
-  /// The product of the extents, as a prefix expression.
-  std::string scratchBytes(BlockArgument argument) {
-    std::string bytes = "1";
-    auto multiply = [&](const std::string &by) {
-      if (by != "1")
-        bytes = bytes == "1" ? by : "(* " + bytes + " " + by + ")";
-    };
-    multiply(std::to_string(cast<MemRefType>(argument.getType()).getElementTypeBitWidth() / 8));
-    for (Attribute extent : kernel.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "tile.dims")) {
-      auto number = dyn_cast<IntegerAttr>(extent);
-      multiply(number ? std::to_string(number.getInt()) : cast<StringAttr>(extent).getValue().str());
-    }
-    return bytes;
-  }
-
-  /// Between the pointer and the extents.
-  void addRowMajorStrides(SmallVector<Value> &parts) {
-    SmallVector<Value> strides{constantInt(b, loc, 1, 64)};
-    for (Value extent : llvm::reverse(ArrayRef(parts).drop_front(2)))
-      strides.push_back(arith::MulIOp::create(b, loc, strides.back(), extent));
-    parts.insert(parts.begin() + 1, strides.rbegin(), strides.rend());
   }
 
   /// 0 where nothing is counted; counts of visits stand behind the others.
@@ -450,26 +430,15 @@ private:
 
   /// Called before the kernel's own arguments are replaced by name; afterwards dims and scalars are arguments of the function, widened or not.
   std::string prefix(Value value) {
-    APInt number;
-    if (matchPattern(value, m_ConstantInt(&number)))
-      return std::to_string(number.getSExtValue());
-    Operation *op = value.getDefiningOp();
-    if (isa_and_nonnull<arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp>(op)) // of values that fit
-      return prefix(op->getOperand(0));
-    if (auto argument = dyn_cast<BlockArgument>(value); argument && argument.getOwner() == entry) {
-      auto facts = cast<DictionaryAttr>(arguments[argument.getArgNumber()]);
+    std::string text = tile::printPrefix(value, [&](BlockArgument argument) -> std::string {
+      auto facts = argument.getOwner() == entry ? cast<DictionaryAttr>(arguments[argument.getArgNumber()]) : DictionaryAttr();
       for (StringRef kind : {"dim", "name"})
-        if (auto name = facts.getAs<StringAttr>(kind))
+        if (auto name = facts ? facts.getAs<StringAttr>(kind) : StringAttr())
           return name.str();
-    }
-    StringRef name = isa_and_nonnull<arith::MulIOp>(op) ? "*" : isa_and_nonnull<arith::AddIOp>(op) ? "+" : isa_and_nonnull<arith::CeilDivSIOp>(op) ? "ceildiv"
-                     : isa_and_nonnull<arith::SubIOp>(op) ? "-" : isa_and_nonnull<arith::DivSIOp, arith::FloorDivSIOp>(op) ? "/"
-                     : isa_and_nonnull<arith::MinSIOp>(op) ? "min" : isa_and_nonnull<arith::MaxSIOp>(op) ? "max" : "";
-    if (name.empty()) {
-      hasUnknownExtent = true;
-      return "0";
-    }
-    return ("(" + name + " " + prefix(op->getOperand(0)) + " " + prefix(op->getOperand(1)) + ")").str();
+      return "";
+    });
+    hasUnknownExtent |= text.empty();
+    return text.empty() ? "0" : text;
   }
 
   warp::KernelOp kernel;

@@ -6,6 +6,7 @@
 // on the mask's spelling.
 #include "passes/Passes.h"
 #include "passes/mask/BoxEvaluator.h"
+#include "passes/mask/HiddenBlocks.h"
 #include "passes/mask/KeyOrder.h"
 #include "passes/mask/KeyRanges.h"
 #include "passes/mask/MergeLimits.h"
@@ -44,71 +45,6 @@ std::optional<MaskedScores> match(arith::SelectOp select) {
       loop.getBody().isAncestor(mask.getRows().getParentRegion()) || !matchPattern(select.getFalseValue(), m_Constant(&hidden)))
     return std::nullopt;
   return MaskedScores{loop, mask, select};
-}
-
-/// Whether a tile is 0 where `weights` is: the weights themselves, rounded, or a map that keeps zeros.
-bool isZeroWithWeights(Value tile, Value weights) {
-  if (tile == weights)
-    return true;
-  Operation *op = tile.getDefiningOp();
-  if (isa_and_nonnull<arith::TruncFOp, arith::ExtFOp>(op))
-    return isZeroWithWeights(op->getOperand(0), weights);
-  auto map = dyn_cast_or_null<MapOp>(op);
-  if (!map)
-    return false;
-  // y = x == 0 ? 0 : ...
-  Block &body = map.getBody().front();
-  auto select = body.getTerminator()->getOperand(0).getDefiningOp<arith::SelectOp>();
-  auto test = select ? select.getCondition().getDefiningOp<arith::CmpFOp>() : arith::CmpFOp();
-  auto argument = test ? dyn_cast<BlockArgument>(test.getLhs()) : BlockArgument();
-  return argument && argument.getOwner() == &body && argument.getArgNumber() < map.getInputs().size() &&
-         test.getPredicate() == arith::CmpFPredicate::OEQ && matchPattern(test.getRhs(), m_AnyZeroFloat()) &&
-         matchPattern(select.getTrueValue(), m_AnyZeroFloat()) && isZeroWithWeights(map.getInputs()[argument.getArgNumber()], weights);
-}
-
-/// Whether the loop does nothing for a block whose scores are all hidden: it writes no memory, and what it carries is the state of one online softmax
-/// over these scores, or sums of weights that are 0 where hidden, and their products.
-bool isIdentityWhereHidden(MaskedScores found) {
-  bool writes = found.loop
-                    ->walk([](Operation *op) {
-                      return isa<StoreOp, ScatterOp, AtomicAddOp, PrintOp, AssertOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-                    })
-                    .wasInterrupted();
-  if (writes)
-    return false;
-  OnlineSoftmaxOp softmax;
-  Value weights = found.select.getResult();
-  if (matchPattern(found.select.getFalseValue(), m_NegInfFloat())) {
-    for (Operation *user : weights.getUsers())
-      if (auto op = dyn_cast<OnlineSoftmaxOp>(user); op && op.getScores() == weights)
-        softmax = op;
-    if (!softmax)
-      return false;
-    weights = softmax.getWeights();
-  } else if (!matchPattern(found.select.getFalseValue(), m_AnyZeroFloat())) {
-    return false;
-  }
-  auto isSum = [&](Value argument, Value next) {
-    auto add = next.getDefiningOp<arith::AddFOp>();
-    if (softmax || !add || (add.getLhs() != argument && add.getRhs() != argument))
-      return false;
-    auto reduce = (add.getLhs() == argument ? add.getRhs() : add.getLhs()).getDefiningOp<ReduceOp>();
-    return reduce && reduce.getKind() == ReduceKind::Add && reduce.getTile() == weights;
-  };
-  auto isProduct = [&](Value argument, Value next) {
-    auto dot = next.getDefiningOp<DotOp>();
-    if (!dot || !dot.getAcc() || !isZeroWithWeights(dot.getLhs(), weights))
-      return false;
-    auto rescaled = dot.getAcc().getDefiningOp<ScaleRowsOp>();
-    return softmax ? rescaled && rescaled.getTile() == argument && rescaled.getFactors() == softmax.getRescale() : dot.getAcc() == argument;
-  };
-  Operation *yield = found.loop.getBody().front().getTerminator();
-  return llvm::all_of(llvm::zip(found.loop.getIterArgs(), yield->getOperands()), [&](auto carried) {
-    Value argument = std::get<0>(carried), next = std::get<1>(carried);
-    bool isState =
-        softmax && ((argument == softmax.getMax() && next == softmax.getNewMax()) || (argument == softmax.getSum() && next == softmax.getNewSum()));
-    return isState || isSum(argument, next) || isProduct(argument, next);
-  });
 }
 
 /// Where scalar code of one block goes that `region`, in the body of a loop, is evaluated by: to the loop's classes, or, where it has none, to `builder`.
@@ -166,7 +102,7 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
         values.emplace_back(zero, std::move(ranges));
     });
     for (auto &[found, ranges] : masks)
-      if (isIdentityWhereHidden(found) && !tighten(found, ranges))
+      if (isIdentityWhereHidden(found.loop, found.select) && !tighten(found, ranges))
         classify(found, ranges);
     for (auto &[found, ranges] : masks)
       settle(found, ranges);
