@@ -80,8 +80,9 @@ struct Program {
   /// Lengths that the shapes below do not give.
   std::vector<std::pair<std::string, int64_t>> sizes = {};
   bool square = false;
-  bool hasBlocks = false; ///< of a table of pairs, which need rows of 16 bytes
   std::function<void(Problem &)> edit = nullptr;
+  /// Of a table of pairs, which need rows of 16 bytes.
+  bool hasBlocks = false;
 };
 } // namespace
 
