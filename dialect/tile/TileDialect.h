@@ -14,6 +14,32 @@
 
 #include "dialect/tile/TileDialect.h.inc"
 #include "dialect/tile/TileEnums.h.inc"
+
+namespace tegula::tile {
+
+class ScheduleAttr;
+
+/// The fields of a `#tile.schedule`, which its text describes, while they change.
+struct ScheduleFields {
+  Form form = Form::Direct;
+  int64_t blockM = 0, blockN = 0, consumers = 0, stages = 1, qStages = 1, producerRegisters = 0, consumerRegisters = 0;
+  bool pingPong = false;
+  SoftmaxForm softmax = SoftmaxForm::Online;
+  TileOrder tiles = TileOrder::Stride;
+  bool overlap = true;
+  Walk walk = Walk::Ascending;
+  int64_t polynomial = 0;
+  bool halfBlocks = false;
+  Epilogue epilogue = Epilogue::Wide;
+
+  /// Only for fields that `check` lets pass.
+  ScheduleAttr get(mlir::MLIRContext *context) const;
+  /// Whether they are legal; reports what is not.
+  mlir::LogicalResult check(llvm::function_ref<mlir::InFlightDiagnostic()> emitError) const;
+};
+
+} // namespace tegula::tile
+
 #define GET_ATTRDEF_CLASSES
 #include "dialect/tile/TileAttrs.h.inc"
 #define GET_OP_CLASSES

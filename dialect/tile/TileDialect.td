@@ -99,7 +99,7 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
 
     Legal (checked by the attribute's verifier, which knows no target): for `sequential`, any blocks from 1 to 1024; else `block_m = 64 * consumers`; `block_n` a multiple of 16 from 16
     to 256; 1 to 4 consumers; `stages` from 1 to 8; `q_stages` from 1 to 4, for `direct` 0 or 1; register counts multiples of 8 up to 256; `overlap = false`, `walk = descending`, `half_blocks`, `polynomial` and `epilogue = pairs` for `pipelined` alone;
-    `half_blocks` for blocks of a multiple of 32 keys;
+    `half_blocks` with `overlap`, for blocks of a multiple of 32 keys;
     `fixed` takes its reference where an ascending walk begins, and only it checks what polynomials do to rows without a key. What a target can hold is checked by the pass.
 
     Example: `#tile.schedule<form = pipelined, block_m = 128, block_n = 128, consumers = 2, stages = 2, q_stages = 1, producer_registers = 24, consumer_registers = 240, ping_pong = true, softmax = threshold>`
@@ -111,6 +111,7 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
     Tile_EpilogueParameter:$epilogue);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
+  let extraClassDeclaration = "::tegula::tile::ScheduleFields getFields() const;";
 }
 
 def Tile_ProgramAttr : AttrDef<TileDialect, "Program"> {

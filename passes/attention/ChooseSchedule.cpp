@@ -27,34 +27,12 @@ using namespace tegula::tile;
 
 namespace {
 
-/// A schedule while it is being chosen.
-struct Fields {
-  Form form = Form::Direct;
-  int64_t blockM = 0, blockN = 0, consumers = 0, stages = 1, qStages = 1, producerRegisters = 0, consumerRegisters = 0;
-  bool pingPong = false;
-  SoftmaxForm softmax = SoftmaxForm::Online;
-  TileOrder tiles = TileOrder::Stride;
-  bool overlap = true;
-  Walk walk = Walk::Ascending;
-  int64_t polynomial = 0;
-  bool halfBlocks = false;
-  Epilogue epilogue = Epilogue::Wide;
+using Fields = ScheduleFields;
 
-  /// Only for fields that `check` has let pass.
-  ScheduleAttr get(MLIRContext *context) const {
-    return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax, tiles, overlap, walk, polynomial, halfBlocks, epilogue);
-  }
-
-  LogicalResult check(function_ref<InFlightDiagnostic()> emitError) const {
-    return ScheduleAttr::verify(emitError, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax,
-                                tiles, overlap, walk, polynomial, halfBlocks, epilogue);
-  }
-
-  bool isValid(MLIRContext *context) const {
-    ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
-    return succeeded(check([&] { return emitError(UnknownLoc::get(context)); }));
-  }
-};
+bool isValid(const Fields &f, MLIRContext *context) {
+  ScopedDiagnosticHandler quiet(context, [](Diagnostic &) { return success(); });
+  return succeeded(f.check([&] { return emitError(UnknownLoc::get(context)); }));
+}
 
 /// What the user fixed: a field that is not named stays free.
 struct Overrides {
@@ -184,7 +162,7 @@ Fields pipelined(const Overrides &fixed, MLIRContext *context, const AttentionSh
   f.softmax = softmaxOf(fixed, shape);
   f.tiles = fixed.tiles.value_or(shape.growsWithRows ? TileOrder::LongestFirst : TileOrder::Counter);
   f.stages = fixed.stages.value_or(2), f.qStages = fixed.qStages.value_or(1);
-  if (!f.isValid(context))
+  if (!isValid(f, context))
     return f;
   fillRegisters(f);
   // Rings of 256 keys, where there is room; a number of slots that is no power of two costs a division a block. A second query tile lets the producer start the next tile's loads while this one's
@@ -229,7 +207,7 @@ Fields choosePipelined(const Overrides &fixed, MLIRContext *context, const Atten
       if (blockN < 64 && speed > 0)
         break; // shorter blocks are for where nothing else fits: what a block costs beside its keys was never won back
       Fields f = pipelined(fixed, context, shape, target, count, blockN);
-      if (!f.isValid(context) || !fits(f, context, shape, target))
+      if (!isValid(f, context) || !fits(f, context, shape, target))
         continue;
       if (double expected = expectedSpeed(f.get(context), shape, target); expected > speed)
         best = f, speed = expected;
@@ -297,7 +275,7 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
   case Form::Pipelined:
     f = choosePipelined(fixed, context, shape, *target);
     // Tables that leave no room for blocks of a sensible size are read where they lie.
-    if (shape.tableBits && (!f.isValid(context) || !fits(f, context, shape, *target) || (!fixed.blockN && f.blockN < 64))) {
+    if (shape.tableBits && (!isValid(f, context) || !fits(f, context, shape, *target) || (!fixed.blockN && f.blockN < 64))) {
       AttentionShape alone = shape;
       alone.tableBits = 0;
       return chooseSchedule(context, alone, target, overrideTexts, emitError);

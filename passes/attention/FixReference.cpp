@@ -215,8 +215,9 @@ struct FixReferencePass : tegula::impl::FixReferencePassBase<FixReferencePass> {
 
 private:
   static ScheduleAttr withSoftmax(ScheduleAttr s, SoftmaxForm softmax) {
-    return ScheduleAttr::get(s.getContext(), s.getForm(), s.getBlockM(), s.getBlockN(), s.getConsumers(), s.getStages(), s.getQStages(), s.getProducerRegisters(),
-                             s.getConsumerRegisters(), s.getPingPong(), softmax, s.getTiles(), s.getOverlap(), s.getWalk(), /*polynomial=*/0, s.getHalfBlocks(), s.getEpilogue());
+    ScheduleFields fields = s.getFields();
+    fields.softmax = softmax, fields.polynomial = 0;
+    return fields.get(s.getContext());
   }
 
   /// The program as it came in, under the direct schedule, with few keys a block: it is to be small, and it seldom runs.
@@ -229,8 +230,8 @@ private:
     SymbolTable(getOperation()).insert(other);
     auto loop = cast<ForBlocksOp>(map.lookup(found.loop.getOperation()));
     (void)narrowKeys(loop, fewKeys);
-    other->setAttr("schedule", ScheduleAttr::get(s.getContext(), Form::Direct, s.getBlockM(), loop.getStep(), s.getConsumers(), /*stages=*/1, /*qStages=*/0, 0, 0,
-                                                 /*pingPong=*/false, SoftmaxForm::Online, TileOrder::Stride, /*overlap=*/true, Walk::Ascending, /*polynomial=*/0, /*halfBlocks=*/false, Epilogue::Wide));
+    ScheduleFields direct{.blockM = s.getBlockM(), .blockN = static_cast<int64_t>(loop.getStep()), .consumers = s.getConsumers(), .qStages = 0};
+    other->setAttr("schedule", direct.get(s.getContext()));
     other->walk([](OnlineSoftmaxOp softmax) { softmax.setThreshold(0); });
     return FlatSymbolRefAttr::get(other.getSymNameAttr());
   }

@@ -102,8 +102,9 @@ private:
     auto eights = [](int64_t number) { return number / 8 * 8; };
     int64_t all = target.registersAtLaunch(s.getConsumers() + 1) / 128;
     int64_t each = std::min(s.getConsumerRegisters(), eights((all - enough) / s.getConsumers()));
-    return tile::ScheduleAttr::get(s.getContext(), s.getForm(), s.getBlockM(), s.getBlockN(), s.getConsumers(), s.getStages(), s.getQStages(), std::min(eights(all - each * s.getConsumers()), most), each,
-                                   s.getPingPong(), s.getSoftmax(), s.getTiles(), s.getOverlap(), s.getWalk(), s.getPolynomial(), s.getHalfBlocks(), s.getEpilogue());
+    tile::ScheduleFields fields = s.getFields();
+    fields.producerRegisters = std::min(eights(all - each * s.getConsumers()), most), fields.consumerRegisters = each;
+    return fields.get(s.getContext());
   }
 
   static void role(OpBuilder &b, Location loc, StringRef name, int64_t warpgroups, int64_t registers, bool elected, bool wholeWarp) {
