@@ -232,14 +232,14 @@ struct Compiler::Run {
       return std::nullopt;
     auto isPrepass = [](tile::KernelOp kernel) { return kernel->hasAttr("tile.prepass"); };
     bool hasPrepass = llvm::any_of(module->getOps<tile::KernelOp>(), isPrepass);
-    for (MaskTerm &term : program.mask.terms)
-      term.isLookedUp &= hasPrepass;
     auto kernel = *module->getOps<tile::KernelOp>().begin();
     auto facts = kernel->getAttrOfType<DictionaryAttr>("visits");
     program.rows = facts.getAs<IntegerAttr>("rows").getInt();
     program.keys = facts.getAs<IntegerAttr>("keys").getInt();
     if (auto steps = facts.getAs<IntegerAttr>("steps"))
       program.steps = steps.getInt();
+    for (MaskTerm &term : program.mask.terms)
+      term.isLookedUp &= hasPrepass, term.isSearched &= program.steps > 1;
     if (auto reference = facts.getAs<StringAttr>("reference"))
       program.reference = reference.str();
     for (auto each : module->getOps<tile::KernelOp>())

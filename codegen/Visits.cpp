@@ -69,7 +69,8 @@ static void describe(tile::KernelOp kernel, Region &region, ArrayRef<StringRef> 
       box.set(argument, {argument, argument});
     (void)box.assumePositiveDivisors();
     KeyBounds keys = box.keyBounds(condition, key);
-    MaskTerm term{printer.text(condition), {}, readsOpaqueTable(condition, region.getArguments().drop_back().back(), key)};
+    Value row = region.getArguments().drop_back().back();
+    MaskTerm term{printer.text(condition), {}, readsOpaqueTable(condition, row, key), listsKeys(region, row, key) && readsTable(condition, region)};
     if (keys.lower)
       term.bounds.push_back(printer.from(parameters.back(), keys.lower));
     if (keys.upper)
@@ -88,6 +89,8 @@ std::string MaskTerm::consequence() const {
   std::string text = bounds.empty() ? "" : "so " + llvm::join(bounds, " and ");
   if (isLookedUp)
     text += (text.empty() ? "" : "; ") + std::string("blocks are looked up in a table found before the kernel");
+  if (isSearched)
+    text += (text.empty() ? "" : "; ") + std::string("blocks are found by the list of each row");
   return text.empty() ? "bounds no key by itself" : text;
 }
 

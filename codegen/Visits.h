@@ -13,6 +13,7 @@ struct MaskTerm {
   std::string condition;
   std::vector<std::string> bounds; ///< "j <= i + N - M"; none: its blocks are told apart one by one, if at all
   bool isLookedUp = false;         ///< a pre-pass finds the classes of its blocks
+  bool isSearched = false;         ///< blocks are found by the list of each row
 
   /// What follows from the condition, in words.
   std::string consequence() const;

@@ -23,7 +23,7 @@ struct ConvertRead : OpConversionPattern<warp::ReadOp> {
     auto number = [&](int64_t value) { return constantInt(b, loc, value); };
     // Of the first of the lane's rows and columns.
     Value row = narrowToI32(b, loc, state.place.row), column = narrowToI32(b, loc, state.place.column);
-    Value exchanged = arith::ShLIOp::create(b, loc, arith::AndIOp::create(b, loc, row, number(7)), number(4));
+    Value piece = arith::AndIOp::create(b, loc, row, number(7)), exchanged = arith::ShLIOp::create(b, loc, piece, number(4));
     Value inRow = arith::XOrIOp::create(b, loc, arith::MulIOp::create(b, loc, column, number(bytes)), exchanged);
     Value first = arith::AddIOp::create(b, loc, adaptor.getSlot(), arith::MulIOp::create(b, loc, row, number(warp::panelBytes)));
     first = arith::AddIOp::create(b, loc, first, inRow);

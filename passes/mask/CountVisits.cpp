@@ -59,28 +59,34 @@ private:
       addVisit(found, tally);
       ++counted;
     }
-    kernel->setAttr("visits", facts(loops.front()));
+    NamedAttrList facts = factsOf(loops.front());
     dropTiles(kernel.getBody().front());
     IRRewriter rewriter(&getContext());
     (void)runRegionDCE(rewriter, kernel->getRegions());
+    if (int64_t ranges = rangesLookedAt(); ranges > 0)
+      facts.append("steps", rewriter.getI64IntegerAttr(1 + ranges));
+    kernel->setAttr("visits", facts.getDictionary(&getContext()));
     bool isKnown = !kernel->walk([](ub::PoisonOp) { return WalkResult::interrupt(); }).wasInterrupted();
     return isKnown ? success() : kernel.emitError("which blocks `") << kernel.getSymName() << "` visits depends on what its tiles hold";
   }
 
-  /// The size of a block, what the weights of a row are relative to, and over how many ranges of keys loops run to tell whether a block is live.
-  DictionaryAttr facts(KeyLoop &found) {
+  /// The size of a block, and what the weights of a row are relative to.
+  NamedAttrList factsOf(KeyLoop &found) {
     Builder b(&getContext());
     NamedAttrList facts({b.getNamedAttr("rows", b.getI64IntegerAttr(found.rows)), b.getNamedAttr("keys", b.getI64IntegerAttr(found.keys))});
     if (OnlineSoftmaxOp softmax = found.softmax)
       facts.append("reference", b.getStringAttr(!softmax.getFixed() ? "running max" : softmax.getFromFirstBlock() ? "first block" : "first visible block"));
-    int64_t steps = 1;
+    return facts;
+  }
+
+  /// Over how many ranges of keys loops run to tell whether a block is live.
+  int64_t rangesLookedAt() {
+    int64_t ranges = 0;
     getOperation()->walk([&](scf::ForOp loop) {
       if (std::optional<APInt> trips = loop.getStaticTripCount(); trips && loop->getNumResults() == 1 && loop->getResult(0).getType().isInteger(1))
-        steps += trips->getSExtValue();
+        ranges += trips->getSExtValue();
     });
-    if (steps > 1)
-      facts.append("steps", b.getI64IntegerAttr(steps));
-    return facts.getDictionary(&getContext());
+    return ranges;
   }
 
   /// What a program does to memory, and what it says.

@@ -115,16 +115,18 @@ bool tegula::seesInterval(Value visible, Value key) {
   return trendOf(visible, key) != Trend::Unknown;
 }
 
+bool tegula::readsTable(Value value, Region &mask) {
+  SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  options.filter = [&](Operation *op) { return mask.isAncestor(op->getParentRegion()); };
+  auto reads = [](Operation *op) { return op->walk([](tile::LookupOp) { return WalkResult::interrupt(); }).wasInterrupted(); };
+  return succeeded(getBackwardSlice(value, &slice, options)) && llvm::any_of(slice, reads);
+}
+
 bool tegula::listsKeys(Region &mask, Value row, Value key) {
   auto reads = [](Value value, Value index) { return trendOf(value, index) != Trend::Constant; };
-  auto readsTable = [&](Value value) {
-    SetVector<Operation *> slice;
-    BackwardSliceOptions options;
-    options.inclusive = true;
-    options.filter = [&](Operation *op) { return mask.isAncestor(op->getParentRegion()); };
-    return succeeded(getBackwardSlice(value, &slice, options)) && llvm::any_of(slice, llvm::IsaPred<tile::LookupOp>);
-  };
-  auto isEntry = [&](Value entry, Value of) { return reads(entry, row) && !reads(entry, key) && readsTable(entry) && reads(of, key) && !readsTable(of); };
+  auto isEntry = [&](Value entry, Value of) { return reads(entry, row) && !reads(entry, key) && readsTable(entry, mask) && reads(of, key) && !readsTable(of, mask); };
   int64_t entries = 0;
   mask.walk([&](arith::CmpIOp op) {
     if (op.getPredicate() != arith::CmpIPredicate::eq || !(isEntry(op.getLhs(), op.getRhs()) || isEntry(op.getRhs(), op.getLhs())))

@@ -19,6 +19,9 @@ bool seesPrefix(mlir::Value visible, mlir::Value key);
 /// Whether `visible` is and-ed of conditions that hold up to some key of a row, or from some key on: what a row sees are the keys between two.
 bool seesInterval(mlir::Value visible, mlir::Value key);
 
+/// Whether a value of a mask's scalar code is made of an element of a table.
+bool readsTable(mlir::Value value, mlir::Region &mask);
+
 /// Whether a mask looks for the key in a list of several entries that a table has for each row.
 bool listsKeys(mlir::Region &mask, mlir::Value row, mlir::Value key);
 

@@ -265,6 +265,7 @@ static void printMask(const Explanation &e, json::OStream &out) {
               out.value(bound);
           });
           out.attribute("looked_up", term.isLookedUp);
+          out.attribute("searched", term.isSearched);
         });
   });
 }
