@@ -173,7 +173,7 @@ Value ConsumerRole::boundByOwnRows(tile::ForBlocksOp blocks) {
 }
 
 /// Whether the first of this warpgroup's rows exists; null where that is not asked or not known: lengths are multiples of powers of two more often than not, and then so many warpgroups have rows
-/// in each tile; to ask takes 0.4 to 2 % of a causal kernel's time.
+/// in each tile; to ask takes 0.4 to 2 % of a causal kernel's time, and of any kernel's with small heads.
 Value ConsumerRole::rowsExist(tile::ForBlocksOp blocks) {
   auto kernel = blocks->getParentOfType<tile::KernelOp>();
   if (llvm::isPowerOf2_64(consumers) || blocks.getUpper().getDefiningOp<tile::ListBlocksOp>())
@@ -182,6 +182,8 @@ Value ConsumerRole::rowsExist(tile::ForBlocksOp blocks) {
     std::optional<unsigned> ring = rings.of(load);
     if (!ring || rings.rings[*ring].copies == 1)
       continue;
+    if (load.getType().getDimSize(1) <= 64)
+      return {};
     StringAttr dim = rowDim(load.getMemory(), load.getAxes()[0]);
     bool storesThese = dim && !kernel.walk([&](tile::StoreOp store) {
       return rowDim(store.getMemory(), store.getAxes()[0]) == dim ? WalkResult::advance() : WalkResult::interrupt();
