@@ -191,7 +191,7 @@ private:
       // All warpgroups of a tile start at one block, and each ends where its own rows do, if that can spare one a whole block. A descending walk starts there.
       auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
       bool isDescending = schedule && schedule.getWalk() == Walk::Descending;
-      if (!isDescending && found.rows() - warpgroupRows >= found.loop.getStep())
+      if (!isDescending && found.rows() - warpgroupRows >= static_cast<int64_t>(found.loop.getStep()))
         keys.upper = boundsFor(rowsOfOne(b, found)).upper;
       found.loop.getUpperMutable().assign(b.createOrFold<arith::MinSIOp>(loc, found.loop.getUpper(), keys.upper));
       ++bounded;

@@ -314,8 +314,8 @@ llvm::Error Explainer::fillLength(LengthFacts &facts) {
     return one.takeError();
   int64_t blocks = llvm::divideCeil(facts.length, result.visits->keys);
   int64_t heads = one->dim("B") * one->dim("H");
-  if (heads * blocks * llvm::divideCeil(facts.length, result.visits->rows) >
-      mostTiles / result.visits->steps)
+  int64_t tiles = llvm::divideCeil(facts.length, result.visits->rows);
+  if (heads * blocks * tiles > mostTiles / result.visits->steps)
     return userError("too many tiles for a count");
   if (pairsAhead(*one) > mostPairs)
     return userError("too many pairs for a pre-pass on this host");

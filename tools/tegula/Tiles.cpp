@@ -83,7 +83,7 @@ tegula::tool::countProved(const VisitsProgram &visits, Problem &problem,
           setArguments(problem, arguments, [&](unsigned number) -> void * {
             return problem.tensors[number].data();
           }))
-    return std::move(error);
+    return error;
   std::vector<int8_t> table;
   if (visits.prepass)
     if (rt::Status status = findClasses(visits, problem, table, arguments);
