@@ -184,14 +184,14 @@ Value ConsumerRole::rowsExist(tile::ForBlocksOp blocks) {
       continue;
     if (load.getType().getDimSize(1) <= 64)
       return {};
-    StringAttr dim = rowDim(load.getMemory(), load.getAxes()[0]);
-    bool storesThese = dim && !kernel.walk([&](tile::StoreOp store) {
-      return rowDim(store.getMemory(), store.getAxes()[0]) == dim ? WalkResult::advance() : WalkResult::interrupt();
+    OpFoldResult rows = kernel.getExtent(load.getMemory(), load.getAxes()[0]);
+    Value row = map.lookupOrNull(load.getIndices()[load.getAxes()[0]]), end = dyn_cast_or_null<Value>(rows);
+    bool storesOthers = kernel.walk([&](tile::StoreOp store) {
+      return kernel.getExtent(store.getMemory(), store.getAxes()[0]) == rows ? WalkResult::advance() : WalkResult::interrupt();
     }).wasInterrupted();
-    Value row = map.lookupOrNull(load.getIndices()[load.getAxes()[0]]), rows = extent(kernel, dim);
-    if (!storesThese || !row || !rows)
+    if (!row || !end || storesOthers)
       return {};
-    return arith::CmpIOp::create(b, blocks.getLoc(), arith::CmpIPredicate::slt, row, rows);
+    return arith::CmpIOp::create(b, blocks.getLoc(), arith::CmpIPredicate::slt, row, map.lookup(end));
   }
   return {};
 }

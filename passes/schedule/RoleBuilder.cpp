@@ -80,26 +80,12 @@ TileNumbers RoleBuilder::numberTiles(tile::KernelOp kernel, tile::ProgramIdOp id
 TileNumbers::Keys RoleBuilder::sharedKeys(tile::KernelOp kernel) {
   TileNumbers::Keys keys;
   for (const Rings::Ring &ring : rings.rings) {
-    if (Value rows = isEncoded(ring.tile) ? Value() : extent(kernel, rowDim(ring.memory, ring.rowAxis))) {
-      keys.rows = rows;
+    if (Value rows = isEncoded(ring.tile) ? Value() : dyn_cast_or_null<Value>(kernel.getExtent(ring.memory, ring.rowAxis))) {
+      keys.rows = map.lookup(rows);
       keys.bytesPerRow += ring.tile.getDimSize(1) * ring.tile.getElementTypeBitWidth() / 8;
     }
   }
   return keys;
-}
-
-StringAttr RoleBuilder::rowDim(Value memory, int64_t axis) {
-  auto argument = dyn_cast<BlockArgument>(memory);
-  auto kernel = argument ? dyn_cast<tile::KernelOp>(argument.getOwner()->getParentOp()) : tile::KernelOp();
-  auto dims = kernel ? kernel.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "tile.dims") : ArrayAttr();
-  return dims ? dyn_cast<StringAttr>(dims[axis]) : StringAttr();
-}
-
-Value RoleBuilder::extent(tile::KernelOp kernel, StringAttr dim) {
-  for (BlockArgument argument : kernel.getArguments())
-    if (dim && kernel.getArgAttr(argument.getArgNumber(), "tile.dim") == dim)
-      return map.lookup(argument);
-  return {};
 }
 
 void RoleBuilder::mapRowSpan(tile::RowSpanOp op, IRMapping &results, Value offset, int64_t rows) {

@@ -36,11 +36,6 @@ protected:
   /// Maps the results of a row span to `rows` rows from `offset` on.
   void mapRowSpan(tile::RowSpanOp op, mlir::IRMapping &results, mlir::Value offset, int64_t rows);
 
-  /// The dim that an axis of an argument extends over; null where that is a number or a sum.
-  static mlir::StringAttr rowDim(mlir::Value memory, int64_t axis);
-  /// Its value; null where no argument gives it.
-  mlir::Value extent(tile::KernelOp kernel, mlir::StringAttr dim);
-
   void advance(unsigned ring, mlir::Location loc);
 
   /// Opens an scf.for in place of a block loop, with the counters carried behind `inits`; the body is filled by `fill`, which gives the next values.
