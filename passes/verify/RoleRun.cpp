@@ -76,7 +76,13 @@ SmallVector<int64_t> RoleRun::optionsFor(BlockArgument argument) const {
     sizes.push_back(0);
     return sizes;
   }
-  return optionsFor(argument.getType());
+  if (argument.getType().isInteger(1))
+    return optionsFor(argument.getType());
+  // A limit may lie at the edge of a block, just past it, and in the middle of a tile of several blocks.
+  int64_t smallestUnit = largestUnit;
+  for (auto [dim, unit] : units)
+    smallestUnit = std::min(smallestUnit, unit);
+  return {0, 1, 2, smallestUnit + 1, 1 << 20};
 }
 
 SmallVector<int64_t> RoleRun::optionsFor(Type element) const {
