@@ -174,7 +174,7 @@ def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {
   let summary = "visits only the blocks of keys that a mask can let pass, and tests only those that it can hide from";
   let description = [{
     Reads the region of each `tile.mask` over the box of a block: integers as intervals, conditions as false, true or unknown. Where the region bounds the key by conjunctions and
-    disjunctions of comparisons that are linear in it, the loop's ends move inward, in whole blocks; the select of scores stands under `scf.if` on a scalar test that is
+    disjunctions of comparisons that are linear in it, the loop's ends move inward, in whole blocks, and by the rows of each warpgroup of a tile where that can spare one a block; the select of scores stands under `scf.if` on a scalar test that is
     false where every pair of the block is visible. Nothing is assumed of what it cannot read: such blocks are visited and tested. The ends move only if a hidden block
     leaves the loop's state as it is. Where these ends do not say all that is known of a block, the loop gets classes: whether some pair is visible, and the tests as flags, so that
     who looks for the next block does them, and the rest knows. What a mask is and-ed of falls apart into conditions that hold up to some key of a row, from some key on, and others, each
@@ -296,6 +296,7 @@ def PartitionRolesPass : Pass<"tegula-partition-roles", "::mlir::ModuleOp"> {
     the rest becomes the consumer role, whose matrix ops are asynchronous. `direct`: one role, matrix operands read from global memory.
     Awaits stand before the first use of a result; a slot is released after the await of the last matrix op that reads it; weights are packed for the next
     matrix op only after the await of the one that reads the old ones (else ptxas serialises all of them).
+    A warpgroup that starts behind a tile's first block, or ends ahead of its last, waits for and releases the slots of the blocks that it leaves out.
     A producer that lists blocks takes registers for that from the consumers.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "a GPU target's name">];

@@ -11,6 +11,7 @@
 #include "passes/mask/KeyRanges.h"
 #include "passes/mask/MergeLimits.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -101,8 +102,11 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
       else if (auto zero = dyn_cast<ZeroUnseenOp>(op); zero && stateRanges(zero, ranges))
         values.emplace_back(zero, std::move(ranges));
     });
+    DenseMap<Operation *, int> masksOf;
     for (auto &[found, ranges] : masks)
-      if (isIdentityWhereHidden(found.loop, found.select) && !tighten(found, ranges))
+      ++masksOf[found.loop];
+    for (auto &[found, ranges] : masks)
+      if (isIdentityWhereHidden(found.loop, found.select) && !tighten(found, ranges, /*isOnlyMask=*/masksOf[found.loop] == 1))
         classify(found, ranges);
     for (auto &[found, ranges] : masks)
       settle(found, ranges);
@@ -174,7 +178,7 @@ private:
   Value condition(MaskedScores found) { return found.mask.getBody().front().getTerminator()->getOperand(0); }
 
   /// Moves the loop's ends to the keys that some row of the program can see, in whole blocks. Gives whether these ends say all that is known of blocks.
-  bool tighten(MaskedScores found, IndexRanges &ranges) {
+  bool tighten(MaskedScores found, IndexRanges &ranges, bool isOnlyMask) {
     OpBuilder b(found.loop);
     Location loc = found.mask.getLoc();
     Region &region = found.mask.getBody();
@@ -186,25 +190,62 @@ private:
     KeyBounds keys = boundsFor(span(b, loc, found.mask.getRows(), found.rows()));
     if (keys.upper && halvesBlocks(found))
       halve(found, boundsFor(rowsOfOne(b, found)).upper);
-    Value lower = found.loop.getLower();
+    Value lower = found.loop.getLower(), end = found.loop.getUpper();
     if (keys.upper) {
-      // All warpgroups of a tile start at one block, and each ends where its own rows do, if that can spare one a whole block. A descending walk starts there.
-      auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
-      bool isDescending = schedule && schedule.getWalk() == Walk::Descending;
-      if (!isDescending && found.rows() - warpgroupRows >= static_cast<int64_t>(found.loop.getStep()))
-        keys.upper = boundsFor(rowsOfOne(b, found)).upper;
-      found.loop.getUpperMutable().assign(b.createOrFold<arith::MinSIOp>(loc, found.loop.getUpper(), keys.upper));
+      Value upper = endsByOwnRows(found) ? boundsFor(rowsOfOne(b, found)).upper : keys.upper;
+      found.loop.getUpperMutable().assign(b.createOrFold<arith::MinSIOp>(loc, end, upper));
       ++bounded;
     }
     if (keys.lower) {
-      Value step = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(found.loop.getStep()));
-      Value zero = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
-      Value skipped = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::SubIOp>(loc, keys.lower, lower), zero);
-      Value blocks = b.createOrFold<arith::DivSIOp>(loc, skipped, step);
-      found.loop.getLowerMutable().assign(b.createOrFold<arith::AddIOp>(loc, lower, b.createOrFold<arith::MulIOp>(loc, blocks, step)));
+      Value start = startOf(b, found, lower, keys.lower);
+      Value own = isOnlyMask && endsByOwnRows(found) ? boundsFor(rowsOfOne(b, found)).lower : Value();
+      if (own && dependsOnWarpgroup(own)) {
+        if (keys.upper)
+          end = b.createOrFold<arith::MinSIOp>(loc, end, keys.upper);
+        own = startOf(b, found, lower, own);
+        bool sharesBlocks = getOperation()->getAttrOfType<ScheduleAttr>("schedule").getForm() == Form::Pipelined;
+        start = sharesBlocks ? startOfOne(b, found, start, own, end) : own;
+      }
+      found.loop.getLowerMutable().assign(start);
       ++bounded;
     }
     return keys.isExact;
+  }
+
+  /// Whether each warpgroup of a tile starts and ends where its own rows do: if that can spare one a whole block. The ends of a descending walk are those of the tile.
+  bool endsByOwnRows(MaskedScores found) {
+    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
+    bool isDescending = schedule && schedule.getWalk() == Walk::Descending;
+    return !isDescending && found.rows() - warpgroupRows >= static_cast<int64_t>(found.loop.getStep());
+  }
+
+  /// The block, of those from `lower` on, that holds the key, or the first one.
+  static Value startOf(OpBuilder &b, MaskedScores found, Value lower, Value key) {
+    Location loc = found.mask.getLoc();
+    Value step = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(found.loop.getStep()));
+    Value zero = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0));
+    Value skipped = b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::SubIOp>(loc, key, lower), zero);
+    Value blocks = b.createOrFold<arith::DivSIOp>(loc, skipped, step);
+    return b.createOrFold<arith::AddIOp>(loc, lower, b.createOrFold<arith::MulIOp>(loc, blocks, step));
+  }
+
+  /// Where a warpgroup starts, whose own rows' first block is `own`: not ahead of the tile's first block, and not behind its last one, which is there for it even if its rows see nothing.
+  static Value startOfOne(OpBuilder &b, MaskedScores found, Value start, Value own, Value end) {
+    Location loc = found.mask.getLoc();
+    auto constant = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); };
+    Value step = constant(found.loop.getStep()), zero = constant(0);
+    auto distance = [&](Value to) { return b.createOrFold<arith::MaxSIOp>(loc, b.createOrFold<arith::SubIOp>(loc, to, start), zero); };
+    Value blocks = b.createOrFold<arith::DivSIOp>(loc, distance(b.createOrFold<arith::SubIOp>(loc, end, constant(1))), step);
+    Value ahead = b.createOrFold<arith::MinSIOp>(loc, distance(own), b.createOrFold<arith::MulIOp>(loc, blocks, step));
+    return b.createOrFold<arith::AddIOp>(loc, start, ahead);
+  }
+
+  static bool dependsOnWarpgroup(Value value) {
+    llvm::SetVector<Operation *> ops;
+    BackwardSliceOptions options;
+    options.inclusive = true;
+    (void)getBackwardSlice(value, &ops, options);
+    return llvm::any_of(ops, llvm::IsaPred<RowSpanOp>);
   }
 
   /// Whether half a block may be more than the rows of one warpgroup have work for.

@@ -47,8 +47,11 @@ LogicalResult ConsumerRole::emit(Operation &op) {
 
 LogicalResult ConsumerRole::emitOp(Operation &op) {
   if (auto load = dyn_cast<tile::LoadOp>(op); load && (feedsMatrixOps(load) || (pipelined && load.getStages())) && (!queryInRegisters || !isEncoded(load.getTile().getType()))) {
-    if (!map.contains(load.getTile())) // it may have been taken for its note
-      take(load);
+    if (map.contains(load.getTile())) // it may have been taken for its note
+      return success();
+    if (tile::ForBlocksOp blocks = pipelined ? begunBy(load) : tile::ForBlocksOp(); blocks && failed(passOverFront(blocks, load.getIndices()[load.getAxes()[0]])))
+      return failure();
+    take(load);
     return success();
   }
   if (isa<tile::ListBlocksOp>(op))
@@ -131,6 +134,8 @@ SmallVector<std::pair<Value, Value>> ConsumerRole::readSlots(Operation &op) {
 }
 
 LogicalResult ConsumerRole::blockLoop(tile::ForBlocksOp blocks) {
+  if (pipelined && failed(passOverFront(blocks, blocks.getLower())))
+    return failure();
   Value upper = pipelined ? boundByOwnRows(blocks) : map.lookup(blocks.getUpper());
   SmallVector<Value> inits;
   for (Value init : blocks.getInits())

@@ -54,6 +54,10 @@ private:
   mlir::Value forWholeTile(mlir::Value value, mlir::IRMapping &whole);
   void leaveRest(tile::ForBlocksOp blocks, mlir::Value upper, mlir::Value wholeUpper);
   void passOverRest();
+  llvm::SmallVector<unsigned> ringsOf(tile::ForBlocksOp blocks) const;
+  tile::ForBlocksOp begunBy(tile::LoadOp load) const;
+  mlir::LogicalResult passOverFront(tile::ForBlocksOp blocks, mlir::Value first);
+  void passOver(mlir::Location loc, llvm::ArrayRef<unsigned> numbers, mlir::Value from, mlir::Value to, int64_t step);
 
   // RedoRows.cpp
   mlir::LogicalResult storeOrMark(tile::RedoOp redo);
@@ -70,6 +74,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> seen;     ///< tile in global memory -> which pairs of rows and keys are visible
   llvm::MapVector<mlir::Value, Slot> slots;          ///< loaded tile -> the slot that holds it
   llvm::SmallVector<Rest> rests;
+  llvm::DenseSet<mlir::Operation *> begun;           ///< loops whose front is passed over
 };
 
 } // namespace tegula

@@ -1,9 +1,11 @@
 // Blocks that some warpgroups of a tile need and others do not.
 //
-// A ring's slot is filled again when all warpgroups have released it, so one that ends early waits for and releases what is left, once it holds no slot that the producer needs to go on.
+// A ring's slot is filled again when all warpgroups have released it, so one that starts late waits for and releases what is ahead of its first block, and one that ends early what is left, while
+// it holds no slot that the producer needs to go on.
 #include "passes/schedule/ConsumerRole.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tegula;
@@ -36,15 +38,71 @@ Value ConsumerRole::forWholeTile(Value value, IRMapping &whole) {
   return whole.lookup(value);
 }
 
+/// The rings that a loop's blocks take slots of, in the order of their loads.
+SmallVector<unsigned> ConsumerRole::ringsOf(tile::ForBlocksOp blocks) const {
+  SmallVector<unsigned> numbers;
+  for (auto load : blocks.getBody().front().getOps<tile::LoadOp>())
+    if (std::optional<unsigned> ring = rings.of(load))
+      numbers.push_back(*ring);
+  return numbers;
+}
+
+/// The first key of a load's rows, which is a block's number.
+static Value rowOf(tile::LoadOp load) { return load.getIndices()[load.getAxes()[0]]; }
+
+/// The loop that begins with a load of its first block ahead of it, if `load` is that.
+tile::ForBlocksOp ConsumerRole::begunBy(tile::LoadOp load) const {
+  std::optional<unsigned> ring = rings.of(load);
+  for (Operation *op = load->getNextNode(); ring && op; op = op->getNextNode()) {
+    auto blocks = dyn_cast<tile::ForBlocksOp>(op);
+    if (!blocks)
+      continue;
+    auto second = blocks.getLower().getDefiningOp<arith::AddIOp>();
+    APInt step;
+    bool isFirst = second && second.getLhs() == rowOf(load) && matchPattern(second.getRhs(), m_ConstantInt(&step)) && step == blocks.getStep();
+    return isFirst && llvm::is_contained(ringsOf(blocks), *ring) ? blocks : tile::ForBlocksOp();
+  }
+  return {};
+}
+
+/// Passes over the tile's blocks ahead of `first`, where this warpgroup starts, unless that is done.
+LogicalResult ConsumerRole::passOverFront(tile::ForBlocksOp blocks, Value first) {
+  if (!begun.insert(blocks).second)
+    return success();
+  IRMapping whole;
+  Value own = map.lookup(first), tile = forWholeTile(first, whole);
+  SmallVector<unsigned> numbers = ringsOf(blocks);
+  if (own == tile || numbers.empty())
+    return success();
+  auto isOurs = [&](unsigned ring) { return llvm::is_contained(numbers, ring); };
+  // What came before must be over: its slots are released, and what it left is passed over.
+  SmallVector<Value> readers;
+  for (auto &[loaded, slot] : slots)
+    if (isOurs(slot.ring))
+      llvm::append_range(readers, slot.readers);
+  for (Value reader : readers)
+    awaitValue(reader);
+  passOverRest();
+  bool inUse = llvm::any_of(slots, [&](auto &entry) { return isOurs(entry.second.ring); }) || llvm::any_of(rests, [&](Rest &rest) { return llvm::any_of(rest.rings, isOurs); });
+  // A load that is behind another loop may be of the other's last block.
+  bool isTaken = first == blocks.getLower() && llvm::any_of(llvm::make_range(blocks->getBlock()->begin(), blocks->getIterator()), [&](Operation &op) {
+    auto load = dyn_cast<tile::LoadOp>(op);
+    std::optional<unsigned> ring = load ? rings.of(load) : std::nullopt;
+    return ring && isOurs(*ring);
+  });
+  if (inUse || isTaken)
+    return blocks.emitError("internal: warpgroups of a tile start at different blocks, but not all of them at the first slots of their rings");
+  passOver(blocks.getLoc(), numbers, tile, own, blocks.getStep());
+  for (unsigned ring : numbers) // how long that loop is, the machine cannot know to be the same for a warp
+    counters[ring] = warp::UniformOp::create(b, blocks.getLoc(), b.getI64Type(), counters[ring]);
+  return success();
+}
+
 /// Notes what is left of `blocks` behind `upper`.
 void ConsumerRole::leaveRest(tile::ForBlocksOp blocks, Value upper, Value wholeUpper) {
   Location loc = blocks.getLoc();
   auto constant = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); };
-  Rest rest{{}, static_cast<int64_t>(blocks.getStep()), {}, wholeUpper, blocks};
-  for (Operation &op : blocks.getBody().front())
-    if (auto load = dyn_cast<tile::LoadOp>(op))
-      if (std::optional<unsigned> ring = rings.of(load))
-        rest.rings.push_back(*ring);
+  Rest rest{ringsOf(blocks), static_cast<int64_t>(blocks.getStep()), {}, wholeUpper, blocks};
   if (rest.rings.empty())
     return;
   Value lower = map.lookup(blocks.getLower()), span = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), zero);
@@ -67,27 +125,30 @@ void ConsumerRole::passOverRest() {
     bool inUse = llvm::any_of(slots, [&](auto &entry) { return llvm::is_contained(rest.rings, entry.second.ring); });
     if (rest.last || inUse)
       return false;
-    Location loc = rest.to.getLoc();
-    SmallVector<Value> inits;
-    for (unsigned ring : rest.rings)
-      inits.push_back(counters[ring]);
-    Value step = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(rest.step));
-    auto loop = scf::ForOp::create(b, loc, rest.from, rest.to, step, inits, [&](OpBuilder &inner, Location, Value, ValueRange carried) {
-      SmallVector<Value> next;
-      Value one = arith::ConstantOp::create(inner, loc, inner.getI64IntegerAttr(1));
-      for (auto [number, counter] : llvm::zip(rest.rings, carried)) {
-        warp::RingOp ring = rings.rings[number].op;
-        auto type = ring.getRing().getType();
-        auto slot = warp::SlotType::get(inner.getContext(), type.getRows(), type.getColumns(), type.getElementType());
-        Value copy = ring.getCopies() > 1 ? warp::WarpgroupOp::create(inner, loc, inner.getI64Type()).getResult() : zero;
-        warp::WaitOp::create(inner, loc, slot, ring, counter, copy);
-        warp::ReleaseOp::create(inner, loc, ring, counter, copy);
-        next.push_back(arith::AddIOp::create(inner, loc, counter, one));
-      }
-      scf::YieldOp::create(inner, loc, next);
-    });
-    for (auto [ring, counter] : llvm::zip(rest.rings, loop.getResults()))
-      counters[ring] = counter;
+    passOver(rest.to.getLoc(), rest.rings, rest.from, rest.to, rest.step);
     return true;
   });
+}
+
+/// Waits for and releases a slot of each ring for each block from `from` on and before `to`.
+void ConsumerRole::passOver(Location loc, ArrayRef<unsigned> numbers, Value from, Value to, int64_t step) {
+  SmallVector<Value> inits;
+  for (unsigned number : numbers)
+    inits.push_back(counters[number]);
+  auto loop = scf::ForOp::create(b, loc, from, to, arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(step)), inits, [&](OpBuilder &inner, Location, Value, ValueRange carried) {
+    SmallVector<Value> next;
+    Value one = arith::ConstantOp::create(inner, loc, inner.getI64IntegerAttr(1));
+    for (auto [number, counter] : llvm::zip(numbers, carried)) {
+      warp::RingOp ring = rings.rings[number].op;
+      auto type = ring.getRing().getType();
+      auto slot = warp::SlotType::get(inner.getContext(), type.getRows(), type.getColumns(), type.getElementType());
+      Value copy = ring.getCopies() > 1 ? warp::WarpgroupOp::create(inner, loc, inner.getI64Type()).getResult() : zero;
+      warp::WaitOp::create(inner, loc, slot, ring, counter, copy);
+      warp::ReleaseOp::create(inner, loc, ring, counter, copy);
+      next.push_back(arith::AddIOp::create(inner, loc, counter, one));
+    }
+    scf::YieldOp::create(inner, loc, next);
+  });
+  for (auto [number, counter] : llvm::zip(numbers, loop.getResults()))
+    counters[number] = counter;
 }
