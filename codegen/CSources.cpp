@@ -126,9 +126,11 @@ void Writer::writeKernels(llvm::raw_ostream &os) {
   for (const rt::Manifest &manifest : manifests) {
     if (manifest.before)
       continue;
-    os << formatv(" *   {0}: {1} threads, {2} bytes of shared memory", rt::formName(manifest.form), manifest.threads, manifest.sharedBytes);
+    os << formatv(" *   {0}{1}: {2} threads, {3} bytes of shared memory", rt::formName(manifest.form), manifest.isPacked ? ", packed" : "", manifest.threads, manifest.sharedBytes);
     bool hasMap = llvm::any_of(manifest.arguments, [](const auto &argument) { return argument.kind == rt::KernelArgument::Kind::tensorMap; });
     os << (hasMap || !manifest.conditions.empty() ? "; needs" : "") << "\n";
+    if (manifest.isPacked)
+      os << " *     fewer tiles where they hold rows of several query heads: before the others\n";
     for (const rt::KernelArgument &argument : manifest.arguments)
       if (argument.kind == rt::KernelArgument::Kind::tensorMap)
         os << formatv(" *     `{0}` not empty, innermost stride 1, address and other strides multiples of 16 bytes\n",
@@ -251,7 +253,7 @@ std::string Writer::source() {
   os << formatv("/* {0}.c - the code of {0}.h. Generated; do not edit. */\n#include \"{0}.h\"\n\n", name);
   std::string table;
   for (auto [code, manifest] : llvm::zip(codes, manifests)) {
-    std::string prefix = name + "_" + (manifest.before ? "claims" : rt::formName(manifest.form));
+    std::string prefix = name + "_" + (manifest.before ? "claims" : manifest.isPacked ? "packed" : rt::formName(manifest.form));
     writeBytes(os, prefix + "_manifest", code.manifest);
     writeBytes(os, prefix + "_cubin", code.cubin);
     writeBytes(os, prefix + "_ptx", code.ptx);

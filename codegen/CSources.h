@@ -1,6 +1,6 @@
 // A C header and a C source with the kernels of an item inside: for programs that use it without the compiler.
 //
-// In: manifest and code of the preferred kernel and, where it has conditions, of the direct one. Out: NAME.h with a typed argument struct and
+// In: manifest and code of the preferred kernel and, where it has conditions, of the direct one, and of the packed one, if there is one. Out: NAME.h with a typed argument struct and
 // four functions, and NAME.c that embeds the code and calls `tegula_kernel_load_codes` and `tegula_launch_values` of the runtime.
 #pragma once
 

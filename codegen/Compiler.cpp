@@ -524,6 +524,20 @@ std::optional<CompileRequest> tegula::fallbackRequest(const CompileRequest &requ
   return fallback;
 }
 
+std::optional<CompileRequest> tegula::packedRequest(const CompileRequest &request, const CompileResult &result) {
+  llvm::Expected<llvm::json::Value> manifest = llvm::json::parse(result.manifest);
+  if (!manifest) {
+    llvm::consumeError(manifest.takeError());
+    return std::nullopt;
+  }
+  if (request.startFrom > Stage::Attention || !manifest->getAsObject() || !manifest->getAsObject()->get("packing"))
+    return std::nullopt;
+  CompileRequest packed = request;
+  packed.schedule.push_back("pack_heads=true");
+  packed.dumpDir.clear(); // the dumps are those of the preferred kernel
+  return packed;
+}
+
 std::optional<CompileRequest> tegula::claimsRequest(const CompileRequest &request) {
   if (request.startFrom > Stage::Attention)
     return std::nullopt;

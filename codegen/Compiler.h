@@ -68,6 +68,9 @@ struct CompileResult {
 /// that is direct itself, or where its form was asked for.
 std::optional<CompileRequest> fallbackRequest(const CompileRequest &request, const CompileResult &result);
 
+/// The kernel of the same item whose tiles hold rows of several query heads, for launches with few of them; nothing where that cannot be, or the request says of `pack_heads` what it wants.
+std::optional<CompileRequest> packedRequest(const CompileRequest &request, const CompileResult &result);
+
 /// The request for the program that a debug build runs just before each launch of the kernel of `request`, on the same arguments: it asserts what the
 /// source claims of them. Nothing where the text is of a later stage than `attention`, which knows of no claims.
 std::optional<CompileRequest> claimsRequest(const CompileRequest &request);

@@ -204,7 +204,8 @@ void ProgramEmitter::emitStore(const Statement &s) {
     if (index.tileAxis >= 0)
       axes.push_back(axis);
   tile::StoreOp::create(b, loc, value, memory, scalarIndices(place),
-                        b.getDenseI64ArrayAttr(axes), mask);
+                        b.getDenseI64ArrayAttr(axes), mask, /*shift=*/Value(),
+                        /*end=*/Value());
 }
 
 void ProgramEmitter::emitAtomic(const Statement &s) {

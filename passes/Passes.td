@@ -28,7 +28,10 @@ def DecomposePass : Pass<"tegula-decompose", "::tegula::tile::KernelOp"> {
     One program computes `block_m` query rows of one head and walks the keys in blocks of `block_n` (Dao, arXiv:2307.08691): load, dot, score, mask, online
     softmax, rescale, dot. Reads the schedule, decides nothing. A scale that is a constant above 0 under an identity score is folded into the softmax;
     any other is multiplied into the scores. A mask that is constant true leaves only the bound `j < N`, tested on the last block alone.
+    Under `pack_heads`, a tile's rows are numbered over the query heads of one key head, position by position, where that makes fewer tiles: scalar code then takes position and head of its row, and
+    loads and stores are `packed`. How many heads share a tile is computed of the launch's dims; 1 leaves rows as they are.
   }];
+  let options = [Option<"pack", "pack", "bool", "true", "whether `pack_heads` of the schedule acts">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"folded", "scales-folded", "scales folded into the softmax">];
 }

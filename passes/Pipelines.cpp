@@ -21,7 +21,7 @@ using namespace tegula;
 static void verifyStage(OpPassManager &pm, const char *stage) { pm.addPass(createVerifyStagePass(VerifyStagePassOptions{stage})); }
 
 /// As far as a tile program that a person would write: one written by hand is raised to that form, a tile.attention is lowered to it.
-static void addProgramPasses(OpPassManager &kernel, const PipelineOptions &options) {
+static void addProgramPasses(OpPassManager &kernel, const PipelineOptions &options, bool pack) {
   ChooseSchedulePassOptions choice;
   choice.target = options.target;
   choice.overrides.assign(options.schedule.begin(), options.schedule.end());
@@ -29,21 +29,21 @@ static void addProgramPasses(OpPassManager &kernel, const PipelineOptions &optio
   kernel.addPass(createFoldScalePass());
   kernel.addPass(createZeroUnseenPass());
   kernel.addPass(createChooseSchedulePass(choice));
-  kernel.addPass(createDecomposePass());
+  kernel.addPass(createDecomposePass({pack}));
   kernel.addPass(createApplyRequiresPass());
   kernel.addPass(createCSEPass());
 }
 
 void tegula::buildKernelPipeline(OpPassManager &pm, const PipelineOptions &options) {
   verifyStage(pm, "attention");
-  addProgramPasses(pm.nest<tile::KernelOp>(), options);
+  addProgramPasses(pm.nest<tile::KernelOp>(), options, /*pack=*/false); // a text has no such rows
 }
 
 /// The tile program with loops over the blocks that its masks leave. With `hasPrepass`, another program may go before it.
 static void addBoundedPasses(OpPassManager &pm, const PipelineOptions &options, bool hasPrepass) {
   verifyStage(pm, "attention");
   OpPassManager &kernel = pm.nest<tile::KernelOp>();
-  addProgramPasses(kernel, options);
+  addProgramPasses(kernel, options, /*pack=*/true);
   kernel.addPass(createExpandRandomPass());
   kernel.addPass(createHoistUniformPass());
   // One form of the same scalar code, wherever it comes from.

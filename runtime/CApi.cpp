@@ -99,22 +99,25 @@ static Result<std::shared_ptr<Kernel>> loadCode(const tegula_code &code,
 static Status loadCodes(std::span<const tegula_code> codes, int device,
                         tegula_kernel **kernel) {
   *kernel = nullptr;
-  std::shared_ptr<Kernel> loaded[2], before;
-  size_t count = 0;
+  KernelChoice kernels;
   for (const tegula_code &code : codes) {
     Result<std::shared_ptr<Kernel>> one = loadCode(code, device);
     if (!one.ok())
       return one.status();
-    bool isBefore = (*one)->manifest().before;
-    if (isBefore ? before != nullptr : count == 2)
+    const Manifest &manifest = (*one)->manifest();
+    auto [slot, what] =
+        manifest.before      ? std::pair(&kernels.before, "that goes before")
+        : !kernels.preferred ? std::pair(&kernels.preferred, "")
+        : manifest.isPacked  ? std::pair(&kernels.packed, "that is packed")
+                             : std::pair(&kernels.fallback, "kernel");
+    if (*slot)
       return invalidArgument(concat(
-          "expected the code of one kernel or two, and of one that goes before "
-          "them at most, but got one more ",
-          isBefore ? "that goes before" : "kernel"));
-    (isBefore ? before : loaded[count++]) = std::move(*one);
+          "expected the code of one kernel or two, and at most of one that is "
+          "packed and of one that goes before them, but got one more ",
+          what));
+    *slot = std::move(*one);
   }
-  auto set = KernelSet::create(std::move(loaded[0]), std::move(loaded[1]),
-                               nullptr, std::move(before));
+  auto set = KernelSet::create(std::move(kernels));
   if (!set.ok())
     return set.status();
   *kernel = new tegula_kernel{std::move(*set)};

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Expr.h"
 #include "runtime/Concat.h"
+#include "runtime/Packing.h"
 
 #include <algorithm>
 #include <charconv>
@@ -34,6 +35,8 @@ static constexpr OpInfo opTable[] = {
     {"min", Expr::Op::min, 2, anyNumber},
     {"max", Expr::Op::max, 2, anyNumber},
     {"ceildiv", Expr::Op::ceildiv, 2, 2},
+    {"<<", Expr::Op::shiftLeft, 2, 2},
+    {">>", Expr::Op::shiftRight, 2, 2},
     {"==", Expr::Op::eq, 2, 2},
     {"!=", Expr::Op::ne, 2, 2},
     {"<", Expr::Op::lt, 2, 2},
@@ -46,6 +49,7 @@ static constexpr OpInfo opTable[] = {
     {"?", Expr::Op::select, 3, 3},
     {"neg", Expr::Op::neg, 1, 1},
     {"abs", Expr::Op::abs, 1, 1},
+    {"packing", Expr::Op::packing, 4, 4},
 };
 
 std::string Value::text() const {
@@ -227,7 +231,8 @@ std::string Expr::infixNode(int index, std::span<const std::string> names,
     out = concat(operand(0, true), " ? ", operand(1, true), " : ",
                  operand(2, true));
   } else if (node.op == Op::min || node.op == Op::max ||
-             node.op == Op::ceildiv || node.op == Op::abs) {
+             node.op == Op::ceildiv || node.op == Op::abs ||
+             node.op == Op::packing) {
     out = concat(opName(node.op), "(");
     for (int i = 0; i != node.count; ++i)
       out += concat(i ? ", " : "", operand(i, false));
@@ -281,6 +286,12 @@ static std::optional<int64_t> applyInteger(Expr::Op op, int64_t a, int64_t b) {
     if (std::optional<int64_t> quotient = floorDivide(a, b))
       return *quotient + (b != 0 && b != -1 && a % b != 0);
     return std::nullopt;
+  case Expr::Op::shiftLeft:
+    if (b < 0 || b > 62 || a > INT64_MAX >> b || a < INT64_MIN >> b)
+      return std::nullopt;
+    return a << b;
+  case Expr::Op::shiftRight: // as a division by 2^b
+    return b < 0 ? std::nullopt : std::optional(a >> std::min<int64_t>(b, 63));
   case Expr::Op::min:
     return std::min(a, b);
   case Expr::Op::max:
@@ -341,6 +352,10 @@ static Status overflow(Expr::Op op, const Value &a, const Value &b) {
 }
 
 static Result<Value> applyBinary(Expr::Op op, Value a, Value b) {
+  bool isShift = op == Expr::Op::shiftLeft || op == Expr::Op::shiftRight;
+  if (isShift && (!a.isInteger() || !b.isInteger()))
+    return invalidArgument(concat("(", opName(op), " ", a.text(), " ", b.text(),
+                                  ") is not of integers"));
   if (!a.isInteger() || !b.isInteger())
     return applyReal(op, a.asReal(), b.asReal());
   if (std::optional<int64_t> out = applyInteger(op, a.integer, b.integer))
@@ -358,6 +373,23 @@ Result<Value> Expr::fold(const Node &node, std::span<const Value> slots) const {
     out = applyBinary(node.op, *out, *next);
   }
   return out;
+}
+
+/// Of extents: what is larger than any has no shift.
+Result<Value> Expr::pack(const Node &node, std::span<const Value> slots) const {
+  int64_t numbers[4];
+  for (int i = 0; i != 4; ++i) {
+    Result<Value> value = evaluateNode(operands[node.first + i], slots);
+    if (!value.ok())
+      return value;
+    constexpr int64_t most = int64_t(1) << 29;
+    if (!value->isInteger() || value->integer < 0 || value->integer > most)
+      return invalidArgument(
+          concat("`packing` is of extents, but got ", value->text()));
+    numbers[i] = value->integer;
+  }
+  return Value(packingShift(numbers[0], numbers[1], numbers[2],
+                            std::max<int64_t>(numbers[3], 1)));
 }
 
 Result<Value> Expr::evaluateNode(int index,
@@ -399,6 +431,8 @@ Result<Value> Expr::evaluateNode(int index,
       return value;
     return applyBinary(Op::sub, Value(int64_t(0)), *value);
   }
+  case Op::packing:
+    return pack(node, slots);
   default:
     return fold(node, slots);
   }

@@ -44,7 +44,8 @@ struct Value {
 /// A parsed expression.
 ///
 /// Operators: `+ * min max && ||` (two or more operands), `-` (one or two),
-/// `/ % ceildiv == != < <= > >=` (two), `neg abs !` (one), `?` (three). `&&`,
+/// `/ % ceildiv << >> == != < <= > >=` (two), `neg abs !` (one), `?` (three),
+/// `packing` (four: see Packing.h). `&&`,
 /// `||` and `?` evaluate only what they need. An integer meets a float as a
 /// float. Numbers: `128`, `-3`, `0.5`, `1e-3`; also `true`, `false`, `inf`.
 class Expr {
@@ -86,6 +87,8 @@ public:
     min,
     max,
     ceildiv,
+    shiftLeft,
+    shiftRight,
     eq,
     ne,
     lt,
@@ -98,6 +101,7 @@ public:
     select,
     neg,
     abs,
+    packing,
   };
 
 private:
@@ -112,6 +116,7 @@ private:
   std::string infixNode(int node, std::span<const std::string> names,
                         bool inner) const;
   Result<Value> fold(const Node &node, std::span<const Value> slots) const;
+  Result<Value> pack(const Node &node, std::span<const Value> slots) const;
 
   std::string source;
   std::vector<Node> nodes;   // the root is the last

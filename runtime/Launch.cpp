@@ -262,7 +262,7 @@ Status Kernel::enqueue(const Instance &instance, void *stream,
       to = &maps[numMaps];
       if (Status status = encodeTensorMap(driver, argument,
                                           arguments.tensor(argument.tensor),
-                                          maps[numMaps++]);
+                                          binding.values(), maps[numMaps++]);
           !status.ok())
         return explain(status);
       break;
@@ -278,6 +278,14 @@ Status Kernel::enqueue(const Instance &instance, void *stream,
     case KernelArgument::Kind::scalar:
       storeScalar(to, argument.type, binding.slots[argument.slot]);
       break;
+    case KernelArgument::Kind::value: {
+      Result<int64_t> value =
+          argument.expr->evaluateInteger(binding.values());
+      if (!value.ok())
+        return explain(value.status());
+      words[count] = static_cast<uint64_t>(*value);
+      break;
+    }
     case KernelArgument::Kind::workspace: {
       Result<cu::DevicePtr> slot = instance.workspace->slotFor(stream);
       if (!slot.ok())

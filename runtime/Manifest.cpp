@@ -132,6 +132,7 @@ private:
   void checkDimsAreGiven(const Field &root);
   void readArgument(const Field &field, std::vector<KernelArgument> &arguments);
   void readTensorMap(const Field &field, KernelArgument &argument);
+  void readWidth(const Field &field, KernelArgument &argument);
   void readCondition(const Field &field);
   void readScratch(const Field &field);
   void checkArguments(const std::string &path,
@@ -282,8 +283,14 @@ void ManifestReader::readTensorMap(const Field &field,
          concat("expected each axis of `", info.name,
                 "` once, and 1 to 5 of them, but got ", argument.axes.size(),
                 " for rank ", info.rank()));
-  for (const Field &entry : list(get(field, "box")))
-    argument.box.push_back(static_cast<uint32_t>(integer(entry, 1, 256)));
+  for (const Field &entry : list(get(field, "box"))) {
+    Extent extent;
+    if (entry.json->is_string() && !argument.box.empty())
+      extent.expr = expression(entry);
+    else
+      extent.fixed = integer(entry, 1, maxBox);
+    argument.box.push_back(std::move(extent));
+  }
   if (argument.box.size() != argument.axes.size())
     fail(get(field, "box").path,
          concat("expected ", argument.axes.size(), " extents, but got ",
@@ -299,7 +306,7 @@ void ManifestReader::readTensorMap(const Field &field,
     failType(get(field, "l2_promotion"), "0, 64, 128 or 256");
   if (!status.ok())
     return;
-  int64_t inner = argument.box[0] * elementSize(info.type);
+  int64_t inner = argument.box[0].fixed * elementSize(info.type);
   if (inner % 16 != 0 || (argument.swizzle && inner > argument.swizzle))
     fail(get(field, "box").path,
          concat("expected an inner box of a multiple of 16 bytes",
@@ -316,6 +323,13 @@ void ManifestReader::readScratch(const Field &field) {
                             manifest.scratchBytes->text(), "`, but got `",
                             bytes.text(), "`"));
   manifest.scratchBytes = std::move(bytes);
+}
+
+/// i32 where nothing is said.
+void ManifestReader::readWidth(const Field &field, KernelArgument &argument) {
+  argument.type = field.json->is_null() ? ElementType::i32 : type(field);
+  if (argument.type != ElementType::i32 && argument.type != ElementType::i64)
+    failType(field, "\"i32\" or \"i64\"");
 }
 
 void ManifestReader::readArgument(const Field &field,
@@ -339,11 +353,11 @@ void ManifestReader::readArgument(const Field &field,
     argument.slot = signature->findDim(text(name));
     if (argument.slot < 0)
       failType(name, "the name of a dim");
-    argument.type = get(field, "type").json->is_null()
-                        ? ElementType::i32
-                        : type(get(field, "type"));
-    if (argument.type != ElementType::i32 && argument.type != ElementType::i64)
-      failType(get(field, "type"), "\"i32\" or \"i64\"");
+    readWidth(get(field, "type"), argument);
+  } else if (kind == "value") {
+    argument.kind = KernelArgument::Kind::value;
+    argument.expr = expression(get(field, "expr"));
+    readWidth(get(field, "type"), argument);
   } else if (kind == "scalar") {
     argument.kind = KernelArgument::Kind::scalar;
     Field name = get(field, "name");
@@ -370,7 +384,7 @@ void ManifestReader::readArgument(const Field &field,
   } else {
     failType(get(field, "kind"),
              "\"tensor_map\", \"pointer\", \"stride\", \"dim\", "
-             "\"scalar\", \"workspace\" or \"scratch\"");
+             "\"scalar\", \"value\", \"workspace\" or \"scratch\"");
     return;
   }
   arguments.push_back(std::move(argument));
@@ -472,6 +486,9 @@ Result<Manifest> ManifestReader::read(const Json &json) {
   if (Field schedule = get(root, "schedule"); !schedule.json->is_null())
     manifest.schedule = schedule.json->dump();
   manifest.before = flagOr(get(root, "before"), false);
+  manifest.isPacked = flagOr(get(root, "packed"), false);
+  if (Field packing = get(root, "packing"); !packing.json->is_null())
+    manifest.packing = expression(packing);
   readPrepass(get(root, "prepass"));
   for (const Field &field : list(get(root, "conditions"), /*mayLack=*/true))
     readCondition(field);

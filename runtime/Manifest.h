@@ -21,6 +21,8 @@ inline constexpr int maxTensors = 64;
 inline constexpr int maxSlots = 64;
 inline constexpr int maxArguments = 512;
 inline constexpr int maxTensorMaps = 16;
+/// Largest extent of a tensor map's box.
+inline constexpr int maxBox = 256;
 /// Bytes of a kernel's workspace: at least the counters that all have; from
 /// `visitWorkspaceBytes` on, it counts its visits of blocks too.
 inline constexpr int minWorkspaceBytes = 16;
@@ -92,6 +94,8 @@ struct KernelArgument {
     stride,
     dim,
     scalar,
+    /// What `expr` is at the launch.
+    value,
     /// A pointer to counters that the runtime provides (Workspace.h).
     workspace,
     /// A pointer to memory that lives for one launch: `Manifest::scratchBytes`.
@@ -101,11 +105,13 @@ struct KernelArgument {
   int tensor = -1; // tensorMap, pointer, stride
   int axis = -1;   // stride
   int slot = -1;   // dim, scalar
-  /// How a dim (i32, i64) or a scalar is passed.
+  std::optional<Expr> expr; // value
+  /// How a dim or a value (i32, i64), or a scalar, is passed.
   ElementType type = ElementType::i64;
-  /// Tensor map: the tensor's axes, innermost first, and the box in elements.
+  /// Tensor map: the tensor's axes, innermost first, and the box in elements,
+  /// of which all but the first may depend on the launch.
   std::vector<int> axes;
-  std::vector<uint32_t> box;
+  std::vector<Extent> box;
   int swizzle = 0;       // bytes: 0, 32, 64, 128
   int l2Promotion = 256; // bytes: 0, 64, 128, 256
   int bytes = 0;         // workspace
@@ -174,6 +180,11 @@ struct Manifest {
   /// Whether the kernel is launched before each launch of the others of its
   /// item, on the same arguments.
   bool before = false;
+  /// A shift: where it is above 0, the packed kernel of the item is the better
+  /// one, whose tiles hold rows of several query heads.
+  std::optional<Expr> packing;
+  /// Whether this is that kernel.
+  bool isPacked = false;
   std::optional<Prepass> prepass;
   /// The bytes that the kernel and its pre-pass share during a launch.
   std::optional<Expr> scratchBytes;

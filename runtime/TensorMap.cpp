@@ -24,11 +24,12 @@ static int l2PromotionCode(int bytes) {
 }
 
 Status encodeTensorMap(const Driver &driver, const KernelArgument &argument,
-                       const TensorView &view, cu::TensorMap &map) {
+                       const TensorView &view, std::span<const Value> slots,
+                       cu::TensorMap &map) {
   constexpr int mostAxes = 5;
   int rank = static_cast<int>(argument.axes.size());
   uint64_t sizes[mostAxes], strides[mostAxes];
-  uint32_t steps[mostAxes];
+  uint32_t steps[mostAxes], box[mostAxes];
   int64_t size = elementSize(view.type);
   // The bytes that one step of the axis at hand takes if memory is packed,
   // rounded up to what TMA accepts.
@@ -37,6 +38,18 @@ Status encodeTensorMap(const Driver &driver, const KernelArgument &argument,
     int axis = argument.axes[i];
     sizes[i] = static_cast<uint64_t>(view.sizes[axis]);
     steps[i] = 1;
+    int64_t extent = argument.box[i].fixed;
+    if (const std::optional<Expr> &expr = argument.box[i].expr) {
+      Result<int64_t> value = expr->evaluateInteger(slots);
+      if (!value.ok())
+        return value.status();
+      extent = *value;
+    }
+    if (extent < 1 || extent > maxBox)
+      return invalidArgument(
+          concat("expected a box of 1 to ", maxBox, " elements along axis ",
+                 axis, ", but got ", extent));
+    box[i] = static_cast<uint32_t>(extent);
     uint64_t stride = static_cast<uint64_t>(view.strides[axis] * size);
     if (sizes[i] == 1 && i > 0)
       stride = packed;
@@ -49,7 +62,7 @@ Status encodeTensorMap(const Driver &driver, const KernelArgument &argument,
   Status status =
       TEGULA_CU(driver, tensorMapEncodeTiled, &map,
                 tensorMapDataType(view.type), static_cast<uint32_t>(rank),
-                view.data, sizes, strides, argument.box.data(), steps,
+                view.data, sizes, strides, box, steps,
                 cu::interleaveNone, swizzleCode(argument.swizzle),
                 l2PromotionCode(argument.l2Promotion), cu::oobFillNone);
   if (status.ok())
@@ -60,7 +73,7 @@ Status encodeTensorMap(const Driver &driver, const KernelArgument &argument,
     what += concat(axis ? ", " : "", view.strides[axis]);
   what += "], box [";
   for (int i = 0; i != rank; ++i)
-    what += concat(i ? ", " : "", argument.box[i]);
+    what += concat(i ? ", " : "", box[i]);
   return status.with(what + "] (innermost first)");
 }
 

@@ -13,8 +13,10 @@ namespace tegula::rt {
 
 /// Encodes `view` in the axis order and box of `argument`, a tensor map
 /// argument whose rules hold (Conditions.h). An axis of extent 1 may have any
-/// stride: a legal one is put in its place. A context has to be current.
+/// stride: a legal one is put in its place. `slots` are what the expressions of
+/// the box are over. A context has to be current.
 Status encodeTensorMap(const Driver &driver, const KernelArgument &argument,
-                       const TensorView &view, cu::TensorMap &map);
+                       const TensorView &view, std::span<const Value> slots,
+                       cu::TensorMap &map);
 
 } // namespace tegula::rt

@@ -112,9 +112,9 @@ typedef struct tegula_code {
   const char *ptx;
 } tegula_code;
 
-/* As above with all kernels of an item: the preferred one, then the direct one
-   if there is one, and the one whose manifest says that it goes before each
-   launch of them. The machine code is taken where the driver accepts it, else
+/* As above with all kernels of an item: the preferred one, then, in any order,
+   those that there are of the direct one, the one whose manifest says that it
+   is packed, and the one that goes before each launch of them. The machine code is taken where the driver accepts it, else
    the PTX. */
 TEGULA_API tegula_status tegula_kernel_load_codes(const tegula_code *codes,
                                                   size_t num_codes, int device,

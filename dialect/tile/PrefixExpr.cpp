@@ -56,6 +56,8 @@ private:
     if (op == "*") return arith::MulIOp::create(b, loc, x, y);
     if (op == "min") return arith::MinSIOp::create(b, loc, x, y);
     if (op == "max") return arith::MaxSIOp::create(b, loc, x, y);
+    if (op == "<<") return arith::ShLIOp::create(b, loc, x, y);
+    if (op == ">>") return arith::ShRSIOp::create(b, loc, x, y);
     if (op == "/" || op == "ceildiv" || op == "%") return divide(op, x, y);
     return {};
   }
@@ -105,6 +107,16 @@ std::string tegula::tile::printPrefix(Value value, function_ref<std::string(Bloc
   Operation *op = value.getDefiningOp();
   if (isa<arith::ExtUIOp, arith::ExtSIOp, arith::TruncIOp>(op)) // of values that fit
     return printPrefix(op->getOperand(0), named);
+  if (auto packing = dyn_cast<PackingOp>(op)) {
+    std::string text = "(packing";
+    for (Value operand : op->getOperands()) {
+      std::string term = printPrefix(operand, named);
+      if (term.empty())
+        return "";
+      text += " " + term;
+    }
+    return text + " " + std::to_string(packing.getRows()) + ")";
+  }
   StringRef name = llvm::TypeSwitch<Operation *, StringRef>(op)
                        .Case<arith::AddIOp>([](auto) { return "+"; })
                        .Case<arith::SubIOp>([](auto) { return "-"; })
@@ -112,6 +124,8 @@ std::string tegula::tile::printPrefix(Value value, function_ref<std::string(Bloc
                        .Case<arith::MinSIOp>([](auto) { return "min"; })
                        .Case<arith::MaxSIOp>([](auto) { return "max"; })
                        .Case<arith::CeilDivSIOp>([](auto) { return "ceildiv"; })
+                       .Case<arith::ShLIOp>([](auto) { return "<<"; })
+                       .Case<arith::ShRSIOp>([](auto) { return ">>"; })
                        .Case<arith::DivSIOp, arith::FloorDivSIOp>([](auto) { return "/"; }) // of what is not negative
                        .Default([](auto) { return ""; });
   if (name.empty())

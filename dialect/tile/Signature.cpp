@@ -80,6 +80,7 @@ DictionaryAttr tegula::tile::describeSchedule(ScheduleAttr schedule) {
   fields.append("form", b.getStringAttr(stringifyForm(schedule.getForm())));
   add("block_m", schedule.getBlockM());
   add("block_n", schedule.getBlockN());
+  fields.append("pack_heads", b.getBoolAttr(schedule.getPackHeads()));
   if (schedule.getForm() != Form::Sequential) {
     add("consumers", schedule.getConsumers());
     fields.append("softmax", b.getStringAttr(stringifySoftmaxForm(schedule.getSoftmax())));

@@ -30,22 +30,22 @@ void TileDialect::initialize() {
 }
 
 ScheduleAttr ScheduleFields::get(MLIRContext *context) const {
-  return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax, tiles, overlap, walk, polynomial, halfBlocks, epilogue);
+  return ScheduleAttr::get(context, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax, tiles, overlap, walk, polynomial, halfBlocks, epilogue, packHeads);
 }
 
 LogicalResult ScheduleFields::check(function_ref<InFlightDiagnostic()> emitError) const {
-  return ScheduleAttr::verify(emitError, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax, tiles, overlap, walk, polynomial, halfBlocks, epilogue);
+  return ScheduleAttr::verify(emitError, form, blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, pingPong, softmax, tiles, overlap, walk, polynomial, halfBlocks, epilogue, packHeads);
 }
 
 ScheduleFields ScheduleAttr::getFields() const {
   return {getForm(), getBlockM(), getBlockN(), getConsumers(), getStages(), getQStages(), getProducerRegisters(), getConsumerRegisters(), getPingPong(), getSoftmax(), getTiles(), getOverlap(), getWalk(),
-          getPolynomial(), getHalfBlocks(), getEpilogue()};
+          getPolynomial(), getHalfBlocks(), getEpilogue(), getPackHeads()};
 }
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError, Form form, int64_t blockM, int64_t blockN,
                                    int64_t consumers, int64_t stages, int64_t qStages, int64_t producerRegisters,
                                    int64_t consumerRegisters, bool pingPong, SoftmaxForm softmax, TileOrder tiles, bool overlap, Walk walk,
-                                   int64_t polynomial, bool halfBlocks, Epilogue epilogue) {
+                                   int64_t polynomial, bool halfBlocks, Epilogue epilogue, bool packHeads) {
   auto within = [&](StringRef field, int64_t value, int64_t lo, int64_t hi, int64_t step) -> LogicalResult {
     if (value >= lo && value <= hi && value % step == 0)
       return success();

@@ -9,6 +9,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -31,6 +32,7 @@ struct ScheduleFields {
   int64_t polynomial = 0;
   bool halfBlocks = false;
   Epilogue epilogue = Epilogue::Wide;
+  bool packHeads = false;
 
   /// Only for fields that `check` lets pass.
   ScheduleAttr get(mlir::MLIRContext *context) const;

@@ -95,6 +95,7 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
     | `walk` | blocks of keys are taken `ascending` (the default) or `descending`, as where the largest scores come last |
     | `half_blocks` | the output product of a tile's last block leaves out the second half of its keys where no row of the warpgroup sees one (default false) |
     | `epilogue` | outputs are stored 16 bytes at a time, after the four threads of a row have exchanged theirs, where rows start at multiples of that (`wide`, the default); or in the `pairs` that a thread has |
+    | `pack_heads` | a tile's rows are of several query heads of one key head, where that makes fewer tiles at the lengths of a launch (default false) |
     | `polynomial` | how many of 16 exponentials of a block are polynomials on the multiply-add units, 0 (the default) to 8; their relative error is 3e-6 |
 
     Legal (checked by the attribute's verifier, which knows no target): for `sequential`, any blocks from 1 to 1024; else `block_m = 64 * consumers`; `block_n` a multiple of 16 from 16
@@ -108,7 +109,7 @@ def Tile_ScheduleAttr : AttrDef<TileDialect, "Schedule"> {
     EnumParameter<Tile_Form>:$form, "int64_t":$block_m, "int64_t":$block_n, "int64_t":$consumers, "int64_t":$stages,
     "int64_t":$q_stages, "int64_t":$producer_registers, "int64_t":$consumer_registers, "bool":$ping_pong, EnumParameter<Tile_SoftmaxForm>:$softmax, Tile_TileOrderParameter:$tiles,
     DefaultValuedParameter<"bool", "true">:$overlap, Tile_WalkParameter:$walk, DefaultValuedParameter<"int64_t", "0">:$polynomial, DefaultValuedParameter<"bool", "false">:$half_blocks,
-    Tile_EpilogueParameter:$epilogue);
+    Tile_EpilogueParameter:$epilogue, DefaultValuedParameter<"bool", "false">:$pack_heads);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = "::tegula::tile::ScheduleFields getFields() const;";

@@ -1,5 +1,6 @@
 // Verifiers, parsers and builders of the tile dialect's ops. Constraint numbers refer to TileOps.td.
 #include "dialect/tile/TileDialect.h"
+#include "runtime/Packing.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -329,9 +330,18 @@ static LogicalResult verifyAccess(Operation *op, MemRefType memory, RankedTensor
   return success();
 }
 
+/// The axis before that of the rows has the heads that share a tile.
+static LogicalResult verifyPacked(Operation *op, Value shift, Value end, ArrayRef<int64_t> axes) {
+  if (!shift && !end)
+    return success();
+  if (shift && end && axes[0] > 0 && !llvm::is_contained(axes, axes[0] - 1))
+    return success();
+  return op->emitOpError("constraint 5: expected a shift, an end, and rows along an axis behind one that is none of the tile's, but got axes [") << axes << "]";
+}
+
 LogicalResult LoadOp::verify() {
   auto memory = cast<MemRefType>(getMemory().getType());
-  if (failed(verifyAccess(*this, memory, getTile().getType(), getIndices().size(), getAxes())))
+  if (failed(verifyAccess(*this, memory, getTile().getType(), getIndices().size(), getAxes())) || failed(verifyPacked(*this, getShift(), getEnd(), getAxes())))
     return failure();
   if (getStages() && (getTile().getType().getRank() != 2 || getAxes()[1] != memory.getRank() - 1))
     return emitOpError("constraint 4: `stages` go with a tile of rank 2 along memory's last axis, but got axes [") << getAxes() << "]";
@@ -339,7 +349,9 @@ LogicalResult LoadOp::verify() {
 }
 
 LogicalResult StoreOp::verify() {
-  return verifyAccess(*this, cast<MemRefType>(getMemory().getType()), getTile().getType(), getIndices().size(), getAxes());
+  if (failed(verifyAccess(*this, cast<MemRefType>(getMemory().getType()), getTile().getType(), getIndices().size(), getAxes())))
+    return failure();
+  return verifyPacked(*this, getShift(), getEnd(), getAxes());
 }
 
 /// Of gather, scatter and atomic_add: `tile` is what meets memory, a tile or a scalar.
@@ -517,6 +529,14 @@ LogicalResult ExtentOp::verify() {
 OpFoldResult ExtentOp::fold(FoldAdaptor) {
   auto kernel = (*this)->getParentOfType<KernelOp>();
   return kernel && KernelOp::isTable(getMemory()) ? kernel.getExtent(getMemory(), getAxis()) : OpFoldResult();
+}
+
+void PackingOp::inferResultRanges(ArrayRef<ConstantIntRanges> known, SetIntRangeFn setResult) {
+  std::optional<APInt> queries = known[0].getConstantValue(), heads = known[1].getConstantValue(), kvHeads = known[2].getConstantValue();
+  if (!queries || !heads || !kvHeads)
+    return setResult(getShift(), ConstantIntRanges::fromUnsigned(APInt(64, 0), APInt(64, mostPacking)));
+  int64_t shift = packingShift(queries->getSExtValue(), heads->getSExtValue(), kvHeads->getSExtValue(), getRows());
+  setResult(getShift(), ConstantIntRanges::constant(APInt(64, shift)));
 }
 
 LogicalResult AssertOp::verify() {

@@ -6,6 +6,7 @@ include "dialect/tile/TileDialect.td"
 include "mlir/Interfaces/FunctionInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/InferIntRangeInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 
@@ -41,6 +42,8 @@ def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
     - behind the dims, memory that lives for one launch (`tile.role = "scratch"`): row-major, of extents that are expressions of dims; no caller passes it as a tensor
 
     A kernel with the attribute `tile.prepass` is launched just before another one of the module, on the same arguments, and writes the scratch that the other one reads.
+
+    The attribute `tile.packing` is the expression of a shift: a launch for which it is above 0 is better served by the kernel of the same item with `pack_heads`.
 
     The attribute `tile.requires` lists what the source demands at launch, as dictionaries of `text`, `place` and `expr` (prefix form).
     `tile.schedule` lists what the source asks of the schedule, as FIELD=VALUE; `tile.schedule_places` is where each field stands, for messages.
@@ -197,6 +200,22 @@ def Tile_ProgramIdOp : Tile_Op<"program_id", [AllTypesMatch<["extents", "indices
   let assemblyFormat = "`of` `(` $extents `)` attr-dict `:` type($extents)";
 }
 
+def Tile_PackingOp : Tile_Op<"packing", [Pure, DeclareOpInterfaceMethods<InferIntRangeInterface, ["inferResultRanges"]>]> {
+  let summary = "how many query heads share the rows of a tile, as a power of two";
+  let description = [{
+    The shift s for which rows of 2^s query heads of one key head go into tiles of `rows` rows, position by position: 0 to 6. It is that of all heads of a key head where this makes fewer tiles,
+    else 0 (`runtime/Packing.h` has the rule). A value of the launch alone.
+
+    ```mlir
+    %s = tile.packing %M heads(%H to %G) rows 128
+    ```
+    Lowers to an argument of the compiled kernel; on the CPU to arithmetic.
+  }];
+  let arguments = (ins I64:$queries, I64:$heads, I64:$kv_heads, ConfinedAttr<I64Attr, [IntPositive]>:$rows);
+  let results = (outs I64:$shift);
+  let assemblyFormat = "$queries `heads` `(` $heads `to` $kv_heads `)` `rows` $rows attr-dict";
+}
+
 def Tile_RowSpanOp : Tile_Op<"row_span", [Pure]> {
   let summary = "the first and the last row that is worked on of a tile's rows";
   let description = [{
@@ -328,7 +347,7 @@ def Tile_ListedBlockOp : Tile_Op<"listed_block", [Pure]> {
 
 //===-- Memory ------------------------------------------------------------------------------------===//
 
-def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
+def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>, AttrSizedOperandSegments]> {
   let summary = "a tile of global memory; what lies past the extent reads as zero";
   let description = [{
     `t[x0, x1, ...] = memory[indices + x0 along axes[0] + x1 along axes[1] ...]`, and 0 where that lies outside [0, extent) on any axis, one of the
@@ -339,30 +358,33 @@ def Tile_LoadOp : Tile_Op<"load", [MemoryEffects<[MemRead]>]> {
     %Q = tile.load %q[%b, %h, %m0, %zero] axes [2, 3] : memref<?x?x?x128xbf16, strided<[?, ?, ?, ?]>> -> tensor<128x128xbf16>
     ```
     With `stages`, a producer brings the tile for maps to read, through a ring of so many slots. 4. the tile has rank 2, and the second axis is memory's last, then.
+    With `packed %shift to %end`, rows are those of 2^shift heads, position by position: with r = indices[axes[0]] + x0, row x0 is at r >> shift along axes[0], and at indices[a] + r mod 2^shift along
+    the axis `a` before it, where that is below `end`; other rows may hold anything. `shift` is 0 to 6, and the tile's first row and the rows of a warpgroup start at multiples of 2^shift.
+    5. axis `a` is one of memory's, and none of the tile's.
     Lowers to `warp.copy` into a ring, to a global operand of a matrix op, or to loads into a fragment.
   }];
-  let arguments = (ins Tile_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes, OptionalAttr<I64Attr>:$stages);
+  let arguments = (ins Tile_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes, OptionalAttr<I64Attr>:$stages, Optional<I64>:$shift, Optional<I64>:$end);
   let results = (outs Tile_Tile:$tile);
   let builders = [OpBuilder<(ins "::mlir::Type":$tile, "::mlir::Value":$memory, "::mlir::ValueRange":$indices, "::mlir::DenseI64ArrayAttr":$axes),
-                            [{ build($_builder, $_state, tile, memory, indices, axes, ::mlir::IntegerAttr()); }]>];
-  let assemblyFormat = "$memory `[` $indices `]` `axes` $axes attr-dict `:` type($memory) `->` type($tile)";
+                            [{ build($_builder, $_state, tile, memory, indices, axes, ::mlir::IntegerAttr(), ::mlir::Value(), ::mlir::Value()); }]>];
+  let assemblyFormat = "$memory `[` $indices `]` `axes` $axes (`packed` $shift^ `to` $end)? attr-dict `:` type($memory) `->` type($tile)";
   let hasVerifier = 1;
 }
 
 def Tile_StoreOp : Tile_Op<"store", [MemoryEffects<[MemWrite]>, AttrSizedOperandSegments, Tile_MaskMatches<"tile">]> {
   let summary = "writes a tile to global memory; what lies outside is dropped";
   let description = [{
-    The inverse of `tile.load`, with the same indices and constraints. With a `mask`, only elements whose flag is set are written.
+    The inverse of `tile.load`, with the same indices and constraints. With a `mask`, only elements whose flag is set are written; of `packed` rows, those of heads below `end`.
 
     ```mlir
     tile.store %O, %o[%b, %h, %m0, %zero] axes [2, 3] mask %keep : tensor<128x128xbf16>, memref<?x?x?x128xbf16, strided<[?, ?, ?, ?]>>
     ```
     Lowers to predicated stores.
   }];
-  let arguments = (ins Tile_Tile:$tile, Tile_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes, Optional<Tile_BoolTile>:$mask);
-  let assemblyFormat = "$tile `,` $memory `[` $indices `]` `axes` $axes (`mask` $mask^)? attr-dict `:` type($tile) `,` type($memory)";
+  let arguments = (ins Tile_Tile:$tile, Tile_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes, Optional<Tile_BoolTile>:$mask, Optional<I64>:$shift, Optional<I64>:$end);
+  let assemblyFormat = "$tile `,` $memory `[` $indices `]` `axes` $axes (`packed` $shift^ `to` $end)? (`mask` $mask^)? attr-dict `:` type($tile) `,` type($memory)";
   let builders = [OpBuilder<(ins "::mlir::Value":$tile, "::mlir::Value":$memory, "::mlir::ValueRange":$indices, "::llvm::ArrayRef<int64_t>":$axes),
-                            [{ build($_builder, $_state, tile, memory, indices, axes, /*mask=*/::mlir::Value()); }]>];
+                            [{ build($_builder, $_state, tile, memory, indices, axes, /*mask=*/::mlir::Value(), /*shift=*/::mlir::Value(), /*end=*/::mlir::Value()); }]>];
   let hasVerifier = 1;
 }
 

@@ -116,6 +116,8 @@ LogicalResult CopyOp::verify() {
     return emitOpError("constraint 1: expected ") << rank << " indices, but got " << getIndices().size();
   if (getAxes().size() != 2 || getAxes()[1] != rank - 1 || getAxes()[0] < 0 || getAxes()[0] >= rank - 1)
     return emitOpError("constraint 2: expected two axes, the second of which is memory's last, but got [") << getAxes() << "]";
+  if (getShift() && (rank != 4 || getAxes()[0] != 2))
+    return emitOpError("constraint 3: expected packed rows along axis 2 of 4, but got axis ") << getAxes()[0] << " of " << rank;
   return success();
 }
 

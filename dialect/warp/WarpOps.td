@@ -225,15 +225,16 @@ def Warp_ClassifyBlocksOp : Warp_Op<"classify_blocks", [RecursiveMemoryEffects]>
   let extraClassDeclaration = [{ static constexpr int64_t lanes = 32; }];
 }
 
-def Warp_CopyOp : Warp_Op<"copy"> {
+def Warp_CopyOp : Warp_Op<"copy", [AttrSizedOperandSegments]> {
   let summary = "copies a tile of global memory to a slot, asynchronously";
   let description = [{
     Indices and axes as for `tile.load`; what lies past an extent arrives as zero, and counts as bytes. Engine `tma`: bulk tensor copies, one a panel, of a map that the
-    launch makes. Constraints: 1. one index an axis. 2. two axes, the second of which is memory's last.
+    launch makes. With `packed %shift`, rows are taken of 2^shift heads, position by position, from the index of the axis before that of the rows on; the index of the rows is then the first
+    position, and a map's box depends on the launch. Constraints: 1. one index an axis. 2. two axes, the second of which is memory's last. 3. `packed` with four axes of memory.
   }];
-  let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes, Warp_SlotType:$slot, Warp_RingType:$ring, I64:$counter, I64:$copy);
+  let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes, Optional<I64>:$shift, Warp_SlotType:$slot, Warp_RingType:$ring, I64:$counter, I64:$copy);
   let assemblyFormat = [{
-    `engine` `(` `tma` `)` $memory `[` $indices `]` `axes` $axes `to` $slot `of` $ring `[` $counter `]` `copy` $copy attr-dict `:` type($memory) `,` type($slot) `,` type($ring)
+    `engine` `(` `tma` `)` $memory `[` $indices `]` `axes` $axes (`packed` $shift^)? `to` $slot `of` $ring `[` $counter `]` `copy` $copy attr-dict `:` type($memory) `,` type($slot) `,` type($ring)
   }];
   let hasVerifier = 1;
 }
@@ -268,15 +269,15 @@ def Warp_ZeroUnseenOp : Warp_Op<"zero_unseen", [RecursiveMemoryEffects]> {
 
 //===-- Matrix ops --------------------------------------------------------------------------------===//
 
-def Warp_GlobalOp : Warp_Op<"global", [Pure]> {
+def Warp_GlobalOp : Warp_Op<"global", [Pure, AttrSizedOperandSegments]> {
   let summary = "names a tile of global memory as the operand of matrix ops";
   let description = [{
-    Indices and axes as for `tile.load`; rows past the extent read as zero. Read when a matrix op runs.
+    Indices, axes and packed rows as for `tile.load`; rows past the extent read as zero. Read when a matrix op runs.
     Constraints: 1. one index an axis of memory. 2. two distinct axes of memory. 3. element types are equal.
   }];
-  let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes);
+  let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, DenseI64ArrayAttr:$axes, Optional<I64>:$shift, Optional<I64>:$end);
   let results = (outs Warp_GlobalType:$tile);
-  let assemblyFormat = "$memory `[` $indices `]` `axes` $axes attr-dict `:` type($memory) `->` type($tile)";
+  let assemblyFormat = "$memory `[` $indices `]` `axes` $axes (`packed` $shift^ `to` $end)? attr-dict `:` type($memory) `->` type($tile)";
   let hasVerifier = 1;
 }
 
@@ -370,7 +371,7 @@ def Warp_ThreadOp : Warp_Op<"thread", [Pure]> {
   let assemblyFormat = "attr-dict";
 }
 
-class Warp_MarkedElementOp<string mnemonic> : Warp_Op<mnemonic> {
+class Warp_MarkedElementOp<string mnemonic, list<Trait> traits = []> : Warp_Op<mnemonic, traits> {
   let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices);
   let hasVerifier = 1;
 }
@@ -392,16 +393,16 @@ def Warp_IsMarkedOp : Warp_MarkedElementOp<"is_marked"> {
   let assemblyFormat = "$memory `[` $indices `]` attr-dict `:` type($memory)";
 }
 
-def Warp_ClaimOp : Warp_MarkedElementOp<"claim"> {
+def Warp_ClaimOp : Warp_MarkedElementOp<"claim", [AttrSizedOperandSegments]> {
   let summary = "takes a mark, so that one warpgroup of the grid computes the rows again";
   let description = [{
     True, in all threads of the warpgroup, for the one warpgroup that replaced the mark (by another NaN, until the rows are stored). Counts the rows from
-    `indices[axis]` on that exist, up to 64, in the workspace. Constraints: as `warp.mark`; 3. `axis` is one of memory's.
+    `indices[axis]` on that exist, up to 64, in the workspace; of packed rows, those of heads below `end`. Constraints: as `warp.mark`; 3. `axis` is one of memory's.
     Lowers to a compare-and-swap of one thread and a vote.
   }];
-  let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, I64Attr:$axis);
+  let arguments = (ins Warp_Memory:$memory, Variadic<I64>:$indices, I64Attr:$axis, Optional<I64>:$shift, Optional<I64>:$end);
   let results = (outs I1:$mine);
-  let assemblyFormat = "$memory `[` $indices `]` `axis` $axis attr-dict `:` type($memory)";
+  let assemblyFormat = "$memory `[` $indices `]` `axis` $axis (`packed` $shift^ `to` $end)? attr-dict `:` type($memory)";
 }
 
 //===-- Tiles of the whole CTA --------------------------------------------------------------------===//

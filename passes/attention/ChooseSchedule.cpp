@@ -6,6 +6,7 @@
 #include "passes/attention/AttentionProgram.h"
 #include "passes/attention/PairTables.h"
 #include "passes/attention/ScheduleCost.h"
+#include "dialect/tile/PrefixExpr.h"
 #include "passes/Passes.h"
 #include "passes/mask/KeyOrder.h"
 
@@ -38,7 +39,7 @@ bool isValid(const Fields &f, MLIRContext *context) {
 struct Overrides {
   std::optional<Form> form;
   std::optional<int64_t> blockM, blockN, consumers, stages, qStages, producerRegisters, consumerRegisters, polynomial;
-  std::optional<bool> pingPong, overlap, halfBlocks;
+  std::optional<bool> pingPong, overlap, halfBlocks, packHeads;
   std::optional<SoftmaxForm> softmax;
   std::optional<TileOrder> tiles;
   std::optional<Walk> walk;
@@ -99,8 +100,9 @@ private:
       epilogue = symbolizeEpilogue(value);
       return epilogue ? success() : emitError(field) << "expected `epilogue` of the schedule to be wide or pairs, but got `" << value << "`";
     }
-    if (field == "ping_pong" || field == "overlap" || field == "half_blocks") {
-      std::optional<bool> &flag = field == "overlap" ? overlap : field == "half_blocks" ? halfBlocks : pingPong;
+    if (auto *slot = llvm::StringSwitch<std::optional<bool> *>(field)
+                         .Case("ping_pong", &pingPong).Case("overlap", &overlap).Case("half_blocks", &halfBlocks).Case("pack_heads", &packHeads).Default(nullptr)) {
+      std::optional<bool> &flag = *slot;
       flag = llvm::StringSwitch<std::optional<bool>>(value).Cases({"true", "1"}, true).Cases({"false", "0"}, false).Default(std::nullopt);
       return flag ? success() : emitError(field) << "expected `" << field << "` of the schedule to be true or false, but got `" << value << "`";
     }
@@ -110,7 +112,7 @@ private:
                      .Case("consumer_registers", &consumerRegisters).Case("polynomial", &polynomial).Default(nullptr);
     if (!slot)
       return emitError(field) << "unknown field `" << field << "` of the schedule; known: form, block_m, block_n, consumers, stages, q_stages, "
-                            "producer_registers, consumer_registers, ping_pong, softmax, tiles, overlap, walk, polynomial, half_blocks, epilogue";
+                            "producer_registers, consumer_registers, ping_pong, softmax, tiles, overlap, walk, polynomial, half_blocks, epilogue, pack_heads";
     int32_t number; // every field is far below, so that products of fields stay inside i64
     if (value.getAsInteger(10, number))
       return emitError(field) << "expected `" << field << "` of the schedule to be an integer of 32 bits, but got `" << value << "`";
@@ -215,6 +217,23 @@ Fields choosePipelined(const Overrides &fixed, MLIRContext *context, const Atten
   return best;
 }
 
+/// Whether scalar code reads a table where `index` says.
+bool readsTableAt(Region &region, Value index) {
+  llvm::SmallPtrSet<Value, 16> dependent{index};
+  return region.walk([&](Operation *op) {
+    if (llvm::none_of(op->getOperands(), [&](Value operand) { return dependent.contains(operand); }))
+      return WalkResult::advance();
+    dependent.insert(op->result_begin(), op->result_end());
+    return isa<LookupOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  }).wasInterrupted();
+}
+
+/// Whether several query heads read the keys of one, and what is computed of an element takes nothing from its head, nor from tables by its row: that stays what it is for a tile of one head.
+bool canPackHeads(AttentionOp op) {
+  auto isFree = [](Region &region, unsigned head) { return region.empty() || (region.getArgument(head).use_empty() && !readsTableAt(region, region.getArgument(head + 2))); };
+  return op.getHeads() != op.getKvHeads() && isFree(op.getScale(), 1) && isFree(op.getScore(), 2) && isFree(op.getMask(), 1) && isFree(op.getWeight(), 2) && isFree(op.getExtra(), 1);
+}
+
 /// Whether a thread's registers hold the query tile beside the accumulator: what they leave of 255 is for loads in flight, and was measured.
 bool holdsQuery(const AttentionShape &shape) {
   return shape.headDim / 2 * shape.elementBits / 32 + shape.valueDim / 2 <= 128;
@@ -286,6 +305,7 @@ ScheduleAttr tegula::chooseSchedule(MLIRContext *context, const AttentionShape &
     f.consumerRegisters = fixed.consumerRegisters.value_or(f.consumerRegisters);
     break;
   }
+  f.packHeads = fixed.packHeads.value_or(shape.packsHeads && !target); // on a GPU a kernel of its own, which launches take that it is good for
   if (failed(f.check([&] { return emitError(""); })))
     return {};
   ScheduleAttr schedule = f.get(context);
@@ -378,11 +398,13 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
       Region &mask = op.getMask(); // (b, h, g, i, j)
       Value visible = mask.front().getTerminator()->getOperand(0), row = mask.getArgument(3), key = mask.getArgument(4);
       AttentionShape shape{op.getHeadDim(), op.getValueDim(), bits, growsWithRows(visible, row, key), canFixReference(op), seesPrefix(visible, key),
-                           op.getScore().front().getTerminator()->getOperand(0) != op.getScore().getArgument(0), seesInterval(visible, key), listsKeys(mask, row, key), pairTableBits(op)};
+                           op.getScore().front().getTerminator()->getOperand(0) != op.getScore().getArgument(0), seesInterval(visible, key), listsKeys(mask, row, key), canPackHeads(op), pairTableBits(op)};
       auto schedule = chooseSchedule(&getContext(), shape, record, fixedFields(!record), [&](StringRef field) { return scheduleError(op, field); });
       if (!schedule)
         return signalPassFailure();
       op.setScheduleAttr(schedule);
+      if (record && shape.packsHeads && llvm::none_of(fixedFields(!record), [](StringRef text) { return text.split('=').first.trim() == "pack_heads"; }))
+        offerPacking(op, schedule);
       explain(schedule, shape, record);
       ++chosen;
     }
@@ -392,6 +414,18 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
   }
 
 private:
+  /// Says for which launches a kernel with `pack_heads` is the better one.
+  void offerPacking(AttentionOp op, ScheduleAttr schedule) {
+    std::string text = "(packing";
+    for (Value operand : {op.getQueries(), op.getHeads(), op.getKvHeads()}) {
+      std::string term = printPrefix(operand);
+      if (term.empty())
+        return;
+      text += " " + term;
+    }
+    getOperation()->setAttr("tile.packing", StringAttr::get(&getContext(), text + " " + std::to_string(schedule.getBlockM()) + ")"));
+  }
+
   InFlightDiagnostic scheduleError(Operation *op, StringRef field) { return emitError(schedulePlace(op, overrides, field)); }
 
   /// What was chosen and why, for those who ask for remarks.
@@ -436,7 +470,9 @@ private:
     program->shape.tableBits = pairTableBits(kernel);
     SmallVector<std::string> texts = fixedFields(/*onCpu=*/false);
     for (StringRef text : texts)
-      if (text.starts_with("block_m") || text.starts_with("block_n"))
+      if (auto [field, value] = text.split('='); field.trim() == "pack_heads" && value.trim() != "false" && value.trim() != "0")
+        return scheduleError(kernel, "pack_heads") << "field `pack_heads` of the schedule is for `attention` items: a tile program says itself which rows a tile has";
+      else if (text.starts_with("block_m") || text.starts_with("block_n"))
         return scheduleError(kernel, text.split('=').first) << "field `" << text.split('=').first << "` of the schedule is fixed by the program's tile of " << program->rows
                                            << " rows and " << program->keys << " keys";
     bool hasForm = llvm::any_of(texts, [](StringRef text) { return text.starts_with("form"); });

@@ -16,6 +16,7 @@ struct AttentionShape {
   bool computesScores = false; ///< a score is more than the product
   bool seesInterval = false;   ///< what a row sees are the keys between two limits
   bool listsKeys = false;      ///< what a row sees is in a list of its own
+  bool packsHeads = false;     ///< rows of several query heads may share a tile, at no cost to what is computed of one element
   int64_t tableBits = 0;       ///< of one pair, in the tables that come by blocks: see tegula-stage-tables
 };
 

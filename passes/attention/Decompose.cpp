@@ -61,8 +61,8 @@ struct Reads {
 /// Builds the tile program in place of one tile.attention.
 class Decomposer {
 public:
-  Decomposer(AttentionOp op, ScheduleAttr schedule)
-      : op(op), reads(op), b(op), loc(op.getLoc()), blockM(schedule.getBlockM()), blockN(schedule.getBlockN()), scoreType(op.getScoreType()),
+  Decomposer(AttentionOp op, ScheduleAttr schedule, bool packs)
+      : op(op), reads(op), packs(packs), b(op), loc(op.getLoc()), blockM(schedule.getBlockM()), blockN(schedule.getBlockN()), scoreType(op.getScoreType()),
         elementType(cast<MemRefType>(op.getQuery().getType()).getElementType()), isSoftmax(op.getReduction() == Reduction::Softmax) {
     carriesSum = isSoftmax || op.getReduction() == Reduction::Mean || reads.rowSum;
     // A lazy maximum is not the maximum.
@@ -76,8 +76,8 @@ public:
     softmaxScale = folded.value_or(1.0);
     scoresAreDots = folded.has_value();
 
-    Value query = LoadOp::create(b, loc, tileType({blockM, op.getHeadDim()}, elementType), op.getQuery(), ValueRange{batch, head, row, zero},
-                                 b.getDenseI64ArrayAttr({2, 3}));
+    auto query = LoadOp::create(b, loc, tileType({blockM, op.getHeadDim()}, elementType), op.getQuery(), ValueRange{batch, head, row, zero}, b.getDenseI64ArrayAttr({2, 3}));
+    packRows(query);
     auto loop = ForBlocksOp::create(b, loc, zero, op.getKeys(), blockN, initialState(),
                                     [&](OpBuilder &inner, Location, Value key, ValueRange carried) {
                                       OpBuilder::InsertionGuard guard(b);
@@ -116,13 +116,54 @@ private:
   /// The program's batch, query head, key head and first query row. Row blocks are fastest, so that neighbours share keys.
   void locateProgram() {
     zero = constant(0);
+    if (packs)
+      return locatePacked();
     Value blocks = arith::CeilDivSIOp::create(b, loc, op.getQueries(), constant(blockM));
     auto id = ProgramIdOp::create(b, loc, TypeRange{b.getI64Type(), b.getI64Type(), b.getI64Type()},
                                   ValueRange{blocks, op.getHeads(), op.getBatch()});
     row = arith::MulIOp::create(b, loc, id.getResult(0), constant(blockM));
     head = id.getResult(1);
     batch = id.getResult(2);
+    rows = op.getQueries();
     kvHead = arith::DivSIOp::create(b, loc, head, arith::DivSIOp::create(b, loc, op.getHeads(), op.getKvHeads()));
+  }
+
+  //===-- rows of several heads -------------------------------------------------------------------===//
+
+  /// The same where a tile's rows are those of 2^shift query heads of one key head, position by position: row r is position r >> shift of the head r mod 2^shift behind the tile's first one.
+  void locatePacked() {
+    Value perGroup = arith::DivSIOp::create(b, loc, op.getHeads(), op.getKvHeads());
+    shift = PackingOp::create(b, loc, op.getQueries(), op.getHeads(), op.getKvHeads(), blockM);
+    rows = arith::ShLIOp::create(b, loc, op.getQueries(), shift);
+    Value blocks = arith::CeilDivSIOp::create(b, loc, rows, constant(blockM)), parts = arith::CeilDivSIOp::create(b, loc, perGroup, power(shift));
+    Value tilesOfHeads = arith::MulIOp::create(b, loc, parts, op.getKvHeads());
+    auto id = ProgramIdOp::create(b, loc, TypeRange{b.getI64Type(), b.getI64Type(), b.getI64Type()}, ValueRange{blocks, tilesOfHeads, op.getBatch()});
+    row = arith::MulIOp::create(b, loc, id.getResult(0), constant(blockM));
+    batch = id.getResult(2);
+    kvHead = arith::DivSIOp::create(b, loc, id.getResult(1), parts);
+    Value first = arith::MulIOp::create(b, loc, kvHead, perGroup), part = arith::SubIOp::create(b, loc, id.getResult(1), arith::MulIOp::create(b, loc, kvHead, parts));
+    head = arith::AddIOp::create(b, loc, first, arith::ShLIOp::create(b, loc, part, shift));
+    endOfHeads = arith::AddIOp::create(b, loc, first, perGroup);
+  }
+
+  Value power(Value exponent) { return arith::ShLIOp::create(b, loc, constant(1), exponent); }
+
+  /// The position of row r of the program's rows.
+  Value positionOf(Value r) { return packs ? arith::ShRSIOp::create(b, loc, r, shift).getResult() : r; }
+
+  /// Its query head, which is the tile's own for all rows where none are packed.
+  Value headOf(Value r) {
+    if (!packs)
+      return head;
+    Value others = arith::SubIOp::create(b, loc, power(shift), constant(1));
+    return arith::AddIOp::create(b, loc, head, arith::AndIOp::create(b, loc, r, others));
+  }
+
+  template <typename AccessOp> void packRows(AccessOp access) {
+    if (!packs)
+      return;
+    access.getShiftMutable().assign(shift);
+    access.getEndMutable().assign(endOfHeads);
   }
 
   //===-- the loop over blocks of keys ------------------------------------------------------------===//
@@ -183,10 +224,10 @@ private:
     if (scoresAreDots)
       return dots;
     return map(cast<RankedTensorType>(dots.getType()), dots, key, [&](ValueRange at) {
-      Value s = at[0], i = at[1], j = at[2];
-      Value scale = inlineRegion(b, op.getScale(), {batch, head, kvHead, i});
+      Value s = at[0], i = positionOf(at[1]), h = headOf(at[1]), j = at[2];
+      Value scale = inlineRegion(b, op.getScale(), {batch, h, kvHead, i});
       Value scaled = arith::MulFOp::create(b, loc, s, scale);
-      return inlineRegion(b, op.getScore(), {scaled, batch, head, kvHead, i, j});
+      return inlineRegion(b, op.getScore(), {scaled, batch, h, kvHead, i, j});
     });
   }
 
@@ -201,21 +242,26 @@ private:
     Type i64 = b.getI64Type();
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&keep.getBody(), {}, {i64, i64}, {loc, loc});
-    Value i = body->getArgument(0), j = body->getArgument(1);
-    Value visible = isAlwaysTrue(op.getMask()) ? Value() : inlineRegion(b, op.getMask(), {batch, head, kvHead, i, j});
+    Value r = body->getArgument(0), j = body->getArgument(1);
+    Value visible = isAlwaysTrue(op.getMask()) ? Value() : isVisible(r, j);
     Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, j, op.getKeys());
     YieldOp::create(b, loc, ValueRange{visible ? arith::AndIOp::create(b, loc, visible, exists).getResult() : exists});
     return keep;
   }
 
+  Value isVisible(Value r, Value j) {
+    Value i = positionOf(r), h = headOf(r);
+    return inlineRegion(b, op.getMask(), {batch, h, kvHead, i, j});
+  }
+
   /// Values at keys that the user's mask hides from every row of the tile enter no product. What lies past the last key was loaded as 0.
   Value withoutUnseen(Value values, Value key) {
-    Value last = arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, row, constant(blockM)), op.getQueries());
+    Value last = arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, row, constant(blockM)), rows);
     auto result = ZeroUnseenOp::create(b, loc, values, row, last, key, op.getKeys(), Value());
     Type i64 = b.getI64Type();
     OpBuilder::InsertionGuard guard(b);
     Block *body = b.createBlock(&result.getSeen(), {}, {i64, i64}, {loc, loc});
-    YieldOp::create(b, loc, inlineRegion(b, op.getMask(), {batch, head, kvHead, body->getArgument(0), body->getArgument(1)}));
+    YieldOp::create(b, loc, isVisible(body->getArgument(0), body->getArgument(1)));
     return result;
   }
 
@@ -234,7 +280,8 @@ private:
           s = arith::MulFOp::create(b, loc, s, arith::ConstantOp::create(b, loc, b.getFloatAttr(scoreType, softmaxScale)));
       }
       ValueRange place = at.take_back(2);
-      Value factor = inlineRegion(b, op.getWeight(), {s, batch, head, kvHead, place[0], place[1]});
+      Value i = positionOf(place[0]), h = headOf(place[0]);
+      Value factor = inlineRegion(b, op.getWeight(), {s, batch, h, kvHead, i, place[1]});
       return arith::SelectOp::create(b, loc, isNone, none, arith::MulFOp::create(b, loc, at[0], factor)).getResult();
     });
   }
@@ -252,9 +299,12 @@ private:
     if (hasExtra) {
       // One more key, of weight exp(extra) and value 0.
       auto rows = cast<RankedTensorType>(max.getType());
-      bool isUniform = op.getExtra().getArgument(3).use_empty();
-      Value extra = isUniform ? tensor::SplatOp::create(b, loc, inlineRegion(b, op.getExtra(), {batch, head, kvHead, row}), rows).getResult()
-                              : map(rows, {}, Value(), [&](ValueRange at) { return inlineRegion(b, op.getExtra(), {batch, head, kvHead, at[0]}); });
+      bool isUniform = op.getExtra().getArgument(3).use_empty() && (!packs || op.getExtra().getArgument(1).use_empty());
+      auto extraOf = [&](Value r) {
+        Value i = positionOf(r), h = headOf(r);
+        return inlineRegion(b, op.getExtra(), {batch, h, kvHead, i});
+      };
+      Value extra = isUniform ? tensor::SplatOp::create(b, loc, extraOf(row), rows).getResult() : map(rows, {}, Value(), [&](ValueRange at) { return extraOf(at[0]); });
       Value none = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, extra, splat({blockM}, -std::numeric_limits<double>::infinity()));
       Value zero = splat({blockM}, 0.0), one = splat({blockM}, 1.0), weight = arith::SelectOp::create(b, loc, none, zero, one);
       auto merged =
@@ -305,7 +355,7 @@ private:
     SmallVector<int64_t> axes{2};
     if (rank == 4)
       indices.push_back(zero), axes.push_back(3);
-    StoreOp::create(b, loc, convert(tile, type.getElementType()), memory, indices, b.getDenseI64ArrayAttr(axes));
+    packRows(StoreOp::create(b, loc, convert(tile, type.getElementType()), memory, indices, b.getDenseI64ArrayAttr(axes)));
   }
 
   /// What an emit region makes of the results that it reads.
@@ -324,15 +374,17 @@ private:
       size_t next = 0;
       for (size_t number = 0; number < values.size(); ++number)
         arguments.push_back(emit.getArgument(number).use_empty() ? unread : at[next++]);
-      arguments.append({batch, head, kvHead});
       ValueRange place = at.drop_front(inputs.size());
-      arguments.append(place.begin(), place.end());
+      Value i = positionOf(place[0]), h = headOf(place[0]);
+      arguments.append({batch, h, kvHead, i});
+      arguments.append(place.begin() + 1, place.end());
       return inlineRegion(b, emit, arguments);
     });
   }
 
   AttentionOp op;
   Reads reads;
+  bool packs;
   OpBuilder b;
   Location loc;
   int64_t blockM, blockN, threshold;
@@ -340,10 +392,13 @@ private:
   Type elementType;
   bool isSoftmax, carriesSum, scoresAreDots = false;
   double softmaxScale = 1.0;
-  Value zero, batch, head, kvHead, row;
+  Value zero, batch, head, kvHead, row, rows; ///< the tile's first row, and how many the program has
+  Value shift, endOfHeads;                    ///< of packed rows
 };
 
 struct DecomposePass : tegula::impl::DecomposePassBase<DecomposePass> {
+  using DecomposePassBase::DecomposePassBase;
+
   void runOnOperation() override {
     SmallVector<AttentionOp> ops(getOperation().getBody().getOps<AttentionOp>());
     for (AttentionOp op : ops) {
@@ -353,7 +408,7 @@ struct DecomposePass : tegula::impl::DecomposePassBase<DecomposePass> {
         return signalPassFailure();
       }
       getOperation()->setAttr("schedule", *schedule);
-      folded += Decomposer(op, *schedule).run();
+      folded += Decomposer(op, *schedule, schedule->getPackHeads() && pack).run();
     }
   }
 };

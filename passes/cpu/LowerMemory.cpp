@@ -96,11 +96,42 @@ void createIf(ImplicitLocOpBuilder &b, Value condition, function_ref<void(Implic
   });
 }
 
-Value zeroOf(OpBuilder &b, Location loc, Type type) { return arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
-
 Value createAnd(ImplicitLocOpBuilder &b, Value x, Value y) {
   return x && y ? b.createOrFold<arith::AndIOp>(x, y) : x ? x : y;
 }
+
+/// The same for a tile of packed rows, each of which is looked for on its own.
+template <typename AccessOp>
+void forEachPackedElement(ImplicitLocOpBuilder &b, AccessOp op, ArrayRef<int64_t> shape, function_ref<void(ImplicitLocOpBuilder &, ValueRange, ValueRange)> body) {
+  int64_t axis = op.getAxes()[0];
+  SmallVector<Value> start = toIndex(b, op.getIndices());
+  Value shift = b.createOrFold<arith::IndexCastOp>(b.getIndexType(), op.getShift()), end = b.createOrFold<arith::IndexCastOp>(b.getIndexType(), op.getEnd());
+  Value one = indexConstant(b, 1), heads = arith::ShLIOp::create(b, one, shift), others = arith::SubIOp::create(b, heads, one), zero = indexConstant(b, 0), rows = indexConstant(b, shape[0]);
+  auto exists = [&](ImplicitLocOpBuilder &at, ValueRange element) {
+    Value all;
+    for (auto [axis, index] : llvm::enumerate(element)) {
+      Value extent = at.createOrFold<memref::DimOp>(op.getMemory(), axis);
+      all = createAnd(at, all, arith::CmpIOp::create(at, arith::CmpIPredicate::ult, index, extent));
+    }
+    return createAnd(at, all, arith::CmpIOp::create(at, arith::CmpIPredicate::slt, element[axis - 1], end));
+  };
+  auto loop = scf::ForOp::create(b, zero, rows, one);
+  ImplicitLocOpBuilder row(b.getLoc(), OpBuilder::atBlockBegin(loop.getBody()));
+  SmallVector<Value> place(start);
+  Value number = arith::AddIOp::create(row, start[axis], loop.getInductionVar());
+  place[axis] = arith::ShRSIOp::create(row, number, shift);
+  place[axis - 1] = arith::AddIOp::create(row, start[axis - 1], arith::AndIOp::create(row, number, others));
+  SmallVector<Value> position{loop.getInductionVar()};
+  if (shape.size() == 1)
+    return createIf(row, exists(row, place), [&](ImplicitLocOpBuilder &inner) { body(inner, position, place); });
+  auto columns = scf::ForOp::create(row, zero, indexConstant(row, shape[1]), one);
+  ImplicitLocOpBuilder inner(b.getLoc(), OpBuilder::atBlockBegin(columns.getBody()));
+  position.push_back(columns.getInductionVar());
+  place[op.getAxes()[1]] = arith::AddIOp::create(inner, start[op.getAxes()[1]], columns.getInductionVar());
+  createIf(inner, exists(inner, place), [&](ImplicitLocOpBuilder &innermost) { body(innermost, position, place); });
+}
+
+Value zeroOf(OpBuilder &b, Location loc, Type type) { return arith::ConstantOp::create(b, loc, b.getZeroAttr(type)); }
 
 /// The element of memory nearest to i64 indices; 0 where an extent is 0, or where `used`, which may be null, does not hold: then `fill`.
 Value readNearest(ImplicitLocOpBuilder &b, Value memory, ValueRange indices, Value used = {}, Value fill = {}) {
@@ -139,13 +170,19 @@ struct LowerLoad : OpRewritePattern<LoadOp> {
   LogicalResult matchAndRewrite(LoadOp op, PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     RankedTensorType type = op.getTile().getType();
-    Box box = makeBox(b, op.getMemory(), op.getIndices(), op.getAxes(), type.getShape());
+    Box box = op.getShift() ? Box() : makeBox(b, op.getMemory(), op.getIndices(), op.getAxes(), type.getShape());
     Value buffer = memref::AllocOp::create(b, MemRefType::get(type.getShape(), type.getElementType()));
-    fillIfPartial(b, box, type, buffer);
-    forEachElement(b, box, op.getAxes(), [&](ImplicitLocOpBuilder &inner, ValueRange position, ValueRange element) {
+    auto copy = [&](ImplicitLocOpBuilder &inner, ValueRange position, ValueRange element) {
       Value value = memref::LoadOp::create(inner, op.getMemory(), element);
       memref::StoreOp::create(inner, value, buffer, position);
-    });
+    };
+    if (op.getShift()) {
+      linalg::FillOp::create(b, zeroOf(b, b.getLoc(), type.getElementType()), buffer);
+      forEachPackedElement(b, op, type.getShape(), copy);
+    } else {
+      fillIfPartial(b, box, type, buffer);
+      forEachElement(b, box, op.getAxes(), copy);
+    }
     rewriter.replaceOpWithNewOp<bufferization::ToTensorOp>(op, type, buffer, /*restrict=*/true, /*writable=*/true);
     return success();
   }
@@ -171,13 +208,17 @@ struct LowerStore : OpRewritePattern<StoreOp> {
 
   LogicalResult matchAndRewrite(StoreOp op, PatternRewriter &rewriter) const override {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Box box = makeBox(b, op.getMemory(), op.getIndices(), op.getAxes(), op.getTile().getType().getShape());
-    forEachElement(b, box, op.getAxes(), [&](ImplicitLocOpBuilder &inner, ValueRange position, ValueRange element) {
+    auto write = [&](ImplicitLocOpBuilder &inner, ValueRange position, ValueRange element) {
       Value flag = op.getMask() ? lane(inner, op.getMask(), position) : Value();
       createIf(inner, flag, [&](ImplicitLocOpBuilder &innermost) {
         memref::StoreOp::create(innermost, lane(innermost, op.getTile(), position), op.getMemory(), element);
       });
-    });
+    };
+    ArrayRef<int64_t> shape = op.getTile().getType().getShape();
+    if (op.getShift())
+      forEachPackedElement(b, op, shape, write);
+    else
+      forEachElement(b, makeBox(b, op.getMemory(), op.getIndices(), op.getAxes(), shape), op.getAxes(), write);
     rewriter.eraseOp(op);
     return success();
   }

@@ -6,6 +6,7 @@
 #include "passes/cpu/CpuPasses.h"
 #include "passes/cpu/LowerMemory.h"
 #include "passes/cpu/LowerReports.h"
+#include "runtime/Packing.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -284,6 +285,33 @@ LogicalResult expandGrid(func::FuncOp function) {
   return success();
 }
 
+/// The rule of runtime/Packing.h as code.
+struct LowerPacking : OpRewritePattern<PackingOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(PackingOp op, PatternRewriter &rewriter) const override {
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto constant = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, b.getI64IntegerAttr(value)); };
+    auto count = [&](arith::CmpIPredicate predicate, Value x, Value y) -> Value {
+      Value holds = arith::CmpIOp::create(b, predicate, x, y);
+      return arith::ExtUIOp::create(b, b.getI64Type(), holds);
+    };
+    Value one = constant(1), rows = constant(op.getRows()), shift = constant(0);
+    Value group = arith::DivSIOp::create(b, op.getHeads(), arith::MaxSIOp::create(b, op.getKvHeads(), one));
+    for (int64_t doubling = 0; doubling < mostPacking; ++doubling) {
+      Value more = count(arith::CmpIPredicate::sgt, group, constant(int64_t(1) << doubling));
+      shift = arith::AddIOp::create(b, shift, more);
+    }
+    auto blocksOf = [&](Value all) -> Value { return arith::CeilDivSIOp::create(b, all, rows); };
+    Value apart = arith::MulIOp::create(b, blocksOf(op.getQueries()), group), parts = arith::CeilDivSIOp::create(b, group, arith::ShLIOp::create(b, one, shift));
+    Value together = arith::MulIOp::create(b, blocksOf(arith::ShLIOp::create(b, op.getQueries(), shift)), parts);
+    apart = arith::MulIOp::create(b, apart, constant(7)), together = arith::MulIOp::create(b, together, constant(8));
+    Value pays = count(arith::CmpIPredicate::slt, together, apart);
+    rewriter.replaceOpWithNewOp<arith::MulIOp>(op, shift, pays);
+    return success();
+  }
+};
+
 struct CpuLowerTilesPass : tegula::impl::CpuLowerTilesPassBase<CpuLowerTilesPass> {
   void getDependentDialects(DialectRegistry &registry) const override {
     CpuLowerTilesPassBase::getDependentDialects(registry);
@@ -297,7 +325,7 @@ struct CpuLowerTilesPass : tegula::impl::CpuLowerTilesPassBase<CpuLowerTilesPass
       if (failed(function) || failed(expandGrid(*function)))
         return signalPassFailure();
       RewritePatternSet patterns(&getContext());
-      patterns.add<LowerForBlocks, LowerDot, LowerZeroUnseen, LowerCumsum, LowerReshape, LowerAny>(&getContext());
+      patterns.add<LowerForBlocks, LowerDot, LowerZeroUnseen, LowerCumsum, LowerReshape, LowerAny, LowerPacking>(&getContext());
       populateLowerMemoryPatterns(patterns);
       populateLowerReportPatterns(patterns);
       walkAndApplyPatterns(*function, std::move(patterns));

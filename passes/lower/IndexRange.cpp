@@ -7,6 +7,7 @@
 #include "dialect/tile/PrefixExpr.h"
 #include "dialect/tile/TileDialect.h"
 #include "dialect/warp/WarpDialect.h"
+#include "runtime/Packing.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -175,6 +176,8 @@ std::optional<IndexRange> IndexRanges::compute(Operation *op, Value value, unsig
     std::optional<IndexRange> source = of(op->getOperand(0), depth + 1);
     return source && value.getType().isInteger(32) && source->fitsI32() ? source : std::nullopt;
   }
+  if (isa<tile::PackingOp>(op))
+    return IndexRange{0, mostPacking};
   if (isa<warp::WarpgroupOp>(op))
     return IndexRange{0, 7}; // a CTA has at most 1024 threads
   if (isa<tile::ListedBlockOp, warp::ReadNoteOp>(op))

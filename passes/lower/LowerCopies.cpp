@@ -15,6 +15,8 @@ using namespace tegula;
 
 namespace {
 
+Value firstOrNull(ValueRange parts) { return parts.empty() ? Value() : parts.front(); }
+
 SmallVector<Value> firstOf(ArrayRef<ValueRange> parts) {
   return llvm::map_to_vector(parts, [](ValueRange range) -> Value { return range.front(); });
 }
@@ -22,6 +24,24 @@ SmallVector<Value> firstOf(ArrayRef<ValueRange> parts) {
 Value add(OpBuilder &b, Location loc, Value x, Value y) { return arith::AddIOp::create(b, loc, x, y); }
 Value add(OpBuilder &b, Location loc, Value x, int64_t y) { return y == 0 ? x : add(b, loc, x, constantInt(b, loc, y, 64)); }
 Value less(OpBuilder &b, Location loc, Value x, Value y) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, y); }
+
+/// Where row `row` of a tile's numbering lies in memory, and whether it exists. `start`: of the tile; `shift` and `end`: of packed rows, or null.
+struct RowPlace {
+  RowPlace(OpBuilder &b, Location loc, const MemoryParts &memory, ArrayRef<Value> start, int64_t axis, Value row, Value shift, Value end) : at(start) {
+    at[axis] = row;
+    if (shift) {
+      Value heads = arith::ShLIOp::create(b, loc, constantInt(b, loc, 1, 64), shift), number = arith::AndIOp::create(b, loc, row, arith::SubIOp::create(b, loc, heads, constantInt(b, loc, 1, 64)));
+      at[axis] = arith::ShRSIOp::create(b, loc, row, shift);
+      at[axis - 1] = arith::AddIOp::create(b, loc, start[axis - 1], number);
+    }
+    exists = less(b, loc, at[axis], memory.extents[axis]);
+    if (shift)
+      exists = arith::AndIOp::create(b, loc, exists, less(b, loc, at[axis - 1], end));
+  }
+
+  SmallVector<Value> at;
+  Value exists;
+};
 
 /// Whether the columns of a tile can pass the extent of their axis.
 bool needsColumnBound(MemRefType memory, RankedTensorType tile, ArrayRef<int64_t> axes) {
@@ -44,17 +64,20 @@ struct ConvertLoad : OpConversionPattern<tile::LoadOp> {
     SmallVector<Value> start = firstOf(adaptor.getIndices()), elements(type.getNumElements());
     for (int64_t half : {0, 1}) {
       Value row = add(rewriter, loc, add(rewriter, loc, start[rowAxis], state.place.row), 8 * half);
-      Value rowExists = less(rewriter, loc, row, memory.extents[rowAxis]);
+      RowPlace place(rewriter, loc, memory, start, rowAxis, row, firstOrNull(adaptor.getShift()), firstOrNull(adaptor.getEnd()));
+      Value rowExists = place.exists;
       for (int64_t i = 0; i < type.getNumElements() / 2; ++i) {
         Value column = add(rewriter, loc, add(rewriter, loc, start[columnAxis], state.place.column), i / 2 * 8 + i % 2);
         Value exists = rowExists;
-        SmallVector<Value> at = start;
+        SmallVector<Value> at = place.at;
         if (bounded) {
           Value columnExists = less(rewriter, loc, column, memory.extents[columnAxis]);
           exists = arith::AndIOp::create(rewriter, loc, rowExists, columnExists);
           column = arith::SelectOp::create(rewriter, loc, columnExists, column, zeroIndex);
         }
-        at[rowAxis] = arith::SelectOp::create(rewriter, loc, rowExists, row, zeroIndex);
+        at[rowAxis] = arith::SelectOp::create(rewriter, loc, rowExists, at[rowAxis], zeroIndex);
+        if (op.getShift())
+          at[rowAxis - 1] = arith::SelectOp::create(rewriter, loc, rowExists, at[rowAxis - 1], start[rowAxis - 1]);
         at[columnAxis] = column;
         Value address = elementAddress(rewriter, loc, type.getElementType(), memory.pointer, at, memory.strides);
         Value value = LLVM::LoadOp::create(rewriter, loc, type.getElementType(), address);
@@ -79,14 +102,16 @@ struct ConvertStore : OpConversionPattern<tile::StoreOp> {
     SmallVector<Value> start = firstOf(adaptor.getIndices());
     SmallVector<Value> elements = llvm::to_vector_of<Value>(vector::ToElementsOp::create(rewriter, loc, adaptor.getTile().front()).getResults());
     int64_t rowAxis = op.getAxes()[0];
+    Value shift = firstOrNull(adaptor.getShift()), end = firstOrNull(adaptor.getEnd());
     if (storesWords(op)) {
-      storeWords(op, memory, start, elements, rewriter);
+      storeWords(op, {memory, start, shift, end}, elements, rewriter);
       rewriter.eraseOp(op);
       return success();
     }
     for (int64_t half : {0, 1}) {
       Value row = add(rewriter, loc, add(rewriter, loc, start[rowAxis], state.place.row), 8 * half);
-      Value exists = less(rewriter, loc, row, memory.extents[rowAxis]);
+      RowPlace place(rewriter, loc, memory, start, rowAxis, row, shift, end);
+      Value exists = place.exists;
       if (tile.getRank() == 1) { // one lane of a quad writes its row's value
         Value isFirst = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, state.place.column, constantInt(rewriter, loc, 0, 64));
         exists = arith::AndIOp::create(rewriter, loc, exists, isFirst);
@@ -94,8 +119,7 @@ struct ConvertStore : OpConversionPattern<tile::StoreOp> {
       auto branch = scf::IfOp::create(rewriter, loc, exists, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(branch.thenBlock());
-      SmallVector<Value> at = start;
-      at[rowAxis] = row;
+      SmallVector<Value> at = place.at;
       if (tile.getRank() == 1) {
         Value address = elementAddress(rewriter, loc, tile.getElementType(), memory.pointer, at, memory.strides);
         LLVM::StoreOp::create(rewriter, loc, elements[half], address);
@@ -108,6 +132,12 @@ struct ConvertStore : OpConversionPattern<tile::StoreOp> {
   }
 
 private:
+  struct Target {
+    MemoryParts memory;
+    ArrayRef<Value> start;
+    Value shift, end; ///< of packed rows, or null
+  };
+
   /// Whether columns are stored in words: the manifest's conditions promise stride 1 and alignment.
   bool storesWords(tile::StoreOp op) const {
     RankedTensorType tile = op.getTile().getType();
@@ -117,7 +147,7 @@ private:
 
   /// A lane holds pairs of columns 8 n + 2 (lane % 4). Where rows start at multiples of 16 bytes, the quad exchanges four n at a time, so that a lane has the eight columns of one n
   /// and stores 16 bytes; else it stores the pairs.
-  void storeWords(tile::StoreOp op, MemoryParts memory, ArrayRef<Value> start, ArrayRef<Value> elements, OpBuilder &b) const {
+  void storeWords(tile::StoreOp op, const Target &to, ArrayRef<Value> elements, OpBuilder &b) const {
     Location loc = op.getLoc();
     Type element = op.getTile().getType().getElementType();
     SmallVector<Value> words[2];
@@ -128,21 +158,21 @@ private:
       }
     if (state.schedule.getEpilogue() == tile::Epilogue::Pairs) {
       for (int64_t half : {0, 1})
-        storeRow(op, memory, start, words[half], 0, half, b);
+        storeRow(op, to, words[half], 0, half, b);
       return;
     }
-    auto branch = scf::IfOp::create(b, loc, startsAligned(memory, op.getAxes()[1], b, loc), /*withElseRegion=*/true);
+    auto branch = scf::IfOp::create(b, loc, startsAligned(to.memory, op.getAxes()[1], b, loc), /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.elseBlock());
     for (int64_t half : {0, 1})
-      storeRow(op, memory, start, words[half], 0, half, b);
+      storeRow(op, to, words[half], 0, half, b);
     b.setInsertionPointToStart(branch.thenBlock());
     Value lane = arith::ShRUIOp::create(b, loc, state.place.column, constantInt(b, loc, 1, 64)); // in the quad
     for (int64_t half : {0, 1}) {
       size_t exchanged = words[half].size() / 4 * 4;
       for (size_t n = 0; n < exchanged; n += 4)
         transposeQuad(b, loc, lane, MutableArrayRef<Value>(words[half]).slice(n, 4));
-      storeRow(op, memory, start, words[half], exchanged, half, b);
+      storeRow(op, to, words[half], exchanged, half, b);
     }
   }
 
@@ -158,16 +188,14 @@ private:
   }
 
   /// The first `exchanged` words four at a time, the rest one by one.
-  void storeRow(tile::StoreOp op, MemoryParts memory, ArrayRef<Value> start, ArrayRef<Value> words, size_t exchanged, int64_t half, OpBuilder &b) const {
+  void storeRow(tile::StoreOp op, const Target &to, ArrayRef<Value> words, size_t exchanged, int64_t half, OpBuilder &b) const {
     Location loc = op.getLoc();
     Type element = op.getTile().getType().getElementType();
     int64_t rowAxis = op.getAxes()[0];
-    SmallVector<Value> at(start);
-    at[rowAxis] = add(b, loc, add(b, loc, start[rowAxis], state.place.row), 8 * half);
-    Value exists = less(b, loc, at[rowAxis], memory.extents[rowAxis]);
+    RowPlace place(b, loc, to.memory, to.start, rowAxis, add(b, loc, add(b, loc, to.start[rowAxis], state.place.row), 8 * half), to.shift, to.end);
     OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
-    Value row = elementAddress(b, loc, element, memory.pointer, at, memory.strides);
+    b.setInsertionPointToStart(scf::IfOp::create(b, loc, place.exists, /*withElseRegion=*/false).thenBlock());
+    Value row = elementAddress(b, loc, element, to.memory.pointer, place.at, to.memory.strides);
     auto store = [&](Value offset, size_t n, Value value, int64_t bytes) {
       Value address = LLVM::GEPOp::create(b, loc, row.getType(), element, row, ArrayRef<LLVM::GEPArg>{offset});
       address = LLVM::GEPOp::create(b, loc, row.getType(), element, address, ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(8 * n)});
@@ -218,7 +246,7 @@ private:
   KernelState &state;
 };
 
-/// A tile of global memory: the address of its first row, strides of rows and columns, and how many rows exist.
+/// A tile of global memory: the address of its first row, strides of rows and columns, and how many rows exist; of packed rows, the shift, the stride of heads and how many of them exist.
 struct ConvertGlobal : OpConversionPattern<warp::GlobalOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -228,6 +256,12 @@ struct ConvertGlobal : OpConversionPattern<warp::GlobalOp> {
     SmallVector<Value> at = firstOf(adaptor.getIndices());
     Type element = cast<MemRefType>(op.getMemory().getType()).getElementType();
     int64_t rowAxis = op.getAxes()[0];
+    Value shift = constantInt(rewriter, loc, 0, 64), headStride = shift, heads = constantInt(rewriter, loc, 1, 64);
+    if (op.getShift()) {
+      shift = adaptor.getShift().front(), headStride = memory.strides[rowAxis - 1];
+      at[rowAxis] = arith::ShRSIOp::create(rewriter, loc, at[rowAxis], shift);
+      heads = arith::SubIOp::create(rewriter, loc, adaptor.getEnd().front(), at[rowAxis - 1]);
+    }
     Value rows = arith::SubIOp::create(rewriter, loc, memory.extents[rowAxis], at[rowAxis]);
     Value columnStride = memory.strides[op.getAxes()[1]];
     bool isLeft = llvm::any_of(op->getUses(), [](OpOperand &use) { return use.getOperandNumber() == 0; });
@@ -242,7 +276,7 @@ struct ConvertGlobal : OpConversionPattern<warp::GlobalOp> {
       columnStride = arith::AddIOp::create(rewriter, loc, columnStride, sign);
     }
     Value address = elementAddress(rewriter, loc, element, memory.pointer, at, memory.strides);
-    SmallVector<Value> parts{address, memory.strides[rowAxis], columnStride, rows};
+    SmallVector<Value> parts{address, memory.strides[rowAxis], columnStride, rows, shift, headStride, heads};
     rewriter.replaceOpWithMultiple(op, {parts});
     return success();
   }
@@ -261,6 +295,8 @@ struct ConvertCopy : OpConversionPattern<warp::CopyOp> {
     SmallVector<Value> coordinates, indices = firstOf(adaptor.getIndices());
     for (Value index : llvm::reverse(indices))
       coordinates.push_back(narrowToI32(rewriter, loc, index));
+    if (op.getShift()) // heads before positions, as rows of a tile are
+      std::swap(coordinates[1], coordinates[2]);
     for (int64_t panel = 0; panel < ring.getPanels(); ++panel) {
       SmallVector<Value> at = coordinates;
       if (panel)

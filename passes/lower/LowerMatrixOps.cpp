@@ -10,6 +10,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tegula;
@@ -87,13 +88,22 @@ public:
   };
 
   GlobalOperand(OpBuilder &b, Location loc, warp::GlobalType type, ValueRange parts)
-      : b(b), loc(loc), element(type.getElementType()), pointer(parts[0]), rowStride(parts[1]), columnStride(parts[2]), rows(parts[3]) {}
+      : b(b), loc(loc), element(type.getElementType()), pointer(parts[0]), rowStride(parts[1]), columnStride(parts[2]), rows(parts[3]), shift(parts[4]), headStride(parts[5]), heads(parts[6]) {}
 
   Row row(int64_t constant, Value term) const {
     Value r = arith::AddIOp::create(b, loc, term, constantInt(b, loc, constant, 64));
-    Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, r, rows);
-    Value safe = arith::SelectOp::create(b, loc, exists, r, constantInt(b, loc, 0, 64));
-    return {elementAddress(b, loc, element, pointer, safe, rowStride), exists};
+    auto isBelow = [&](Value x, Value end) -> Value { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x, end); };
+    Value zero = constantInt(b, loc, 0, 64);
+    auto orZero = [&](Value exists, Value x) -> Value { return arith::SelectOp::create(b, loc, exists, x, zero); };
+    if (matchPattern(shift, m_Zero())) {
+      Value exists = isBelow(r, rows);
+      return {elementAddress(b, loc, element, pointer, orZero(exists, r), rowStride), exists};
+    }
+    Value one = constantInt(b, loc, 1, 64), mask = arith::SubIOp::create(b, loc, arith::ShLIOp::create(b, loc, one, shift), one);
+    Value position = arith::ShRSIOp::create(b, loc, r, shift), head = arith::AndIOp::create(b, loc, r, mask);
+    Value hasPosition = isBelow(position, rows), exists = arith::AndIOp::create(b, loc, hasPosition, isBelow(head, heads));
+    Value ofHead = elementAddress(b, loc, element, pointer, orZero(exists, head), headStride);
+    return {elementAddress(b, loc, element, ofHead, orZero(exists, position), rowStride), exists};
   }
 
   /// Starts to count columns at `first`.
@@ -132,7 +142,7 @@ private:
   OpBuilder &b;
   Location loc;
   Type element;
-  Value pointer, rowStride, columnStride, rows, offset;
+  Value pointer, rowStride, columnStride, rows, shift, headStride, heads, offset;
   int64_t column = 0;
 };
 

@@ -134,8 +134,16 @@ struct ConvertClaim : GroupPattern<warp::ClaimOp> {
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(scf::IfOp::create(b, loc, won, /*withElseRegion=*/false).thenBlock());
-      Value left = arith::SubIOp::create(b, loc, element.memory.extents[op.getAxis()], adaptor.getIndices()[op.getAxis()].front());
-      Value rows = narrowToI32(b, loc, arith::MinSIOp::create(b, loc, left, constantInt(b, loc, tile::warpgroupRows, 64)));
+      Value left = arith::SubIOp::create(b, loc, element.memory.extents[op.getAxis()], adaptor.getIndices()[op.getAxis()].front()), all = constantInt(b, loc, tile::warpgroupRows, 64);
+      Value rows;
+      if (op.getShift()) { // positions times heads
+        Value shift = adaptor.getShift().front(), positions = arith::MinSIOp::create(b, loc, left, arith::ShRSIOp::create(b, loc, all, shift));
+        Value first = adaptor.getIndices()[op.getAxis() - 1].front(), most = arith::ShLIOp::create(b, loc, constantInt(b, loc, 1, 64), shift);
+        Value heads = arith::MinSIOp::create(b, loc, arith::SubIOp::create(b, loc, adaptor.getEnd().front(), first), most);
+        rows = narrowToI32(b, loc, arith::MulIOp::create(b, loc, positions, heads));
+      } else {
+        rows = narrowToI32(b, loc, arith::MinSIOp::create(b, loc, left, all));
+      }
       LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::add, ptx::advance(b, loc, state.workspace, redoneRowsOffset), rows, LLVM::AtomicOrdering::monotonic);
     }
     b.replaceOp(op, group.any(won));

@@ -6,11 +6,14 @@
 #include "dialect/tile/Signature.h"
 #include "passes/lower/InlinePtx.h"
 #include "passes/lower/LowerWarp.h"
+#include "runtime/Packing.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/BitVector.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace tegula;
@@ -123,8 +126,27 @@ private:
     return entry->addArgument(type, loc);
   }
 
+  /// How many heads share a tile is known to the launch, which passes it.
+  void passPackings() {
+    SmallVector<tile::PackingOp> ops;
+    kernel->walk([&](tile::PackingOp op) { ops.push_back(op); });
+    std::map<std::string, Value> shifts;
+    for (tile::PackingOp op : ops) {
+      std::string text = prefix(op.getShift());
+      Value &shift = shifts[text];
+      if (!shift) {
+        Value narrow = addArgument(b.getI32Type(), {named(b, "kind", "value"), named(b, "expr", text), named(b, "type", "i32")});
+        shift = arith::ExtUIOp::create(b, loc, b.getI64Type(), narrow);
+        state.ranges[shift] = {0, mostPacking};
+      }
+      op.getShift().replaceAllUsesWith(shift);
+      op.erase();
+    }
+  }
+
   /// Gives every argument of the kernel its parts, and casts them back to what the body uses.
   LogicalResult expandArguments() {
+    passPackings();
     llvm::StringMap<Value> dims;
     Type i64 = b.getI64Type(), pointer = LLVM::LLVMPointerType::get(b.getContext(), 1);
     SmallVector<std::pair<BlockArgument, SmallVector<Value>>> memories;
@@ -232,9 +254,10 @@ private:
     return value;
   }
 
-  /// One map for each shape of box that the kernel copies out of a tensor. Rows of a narrower box lie as far apart in shared memory: the swizzle says how far.
+  /// One map for each shape of box that the kernel copies out of a tensor. Rows of a narrower box lie as far apart in shared memory: the swizzle says how far. A box of packed rows has
+  /// 2^shift heads and the rest of its rows in positions, heads first.
   void makeTensorMaps(BlockArgument memory, StringAttr name) {
-    llvm::MapVector<std::tuple<int64_t, int64_t, int64_t>, Value> maps; // (rows, axis of rows, columns)
+    std::map<std::tuple<int64_t, int64_t, int64_t, std::string>, Value> maps; // (rows, axis of rows, columns, shift)
     for (Operation *user : memory.getUsers()) {
       auto copy = dyn_cast<warp::CopyOp>(user);
       if (!copy)
@@ -243,16 +266,23 @@ private:
       int64_t rows = ring.getRows(), axis = copy.getAxes()[0], rank = cast<MemRefType>(memory.getType()).getRank();
       for (int64_t panel = 0; panel < ring.getPanels(); ++panel) {
         int64_t columns = ring.getCopiedColumns(panel);
-        Value &map = maps[{rows, axis, columns}];
+        std::string shift = copy.getShift() ? prefix(copy.getShift()) : "";
+        Value &map = maps[{rows, axis, columns, shift}];
         if (!map) {
-          SmallVector<int64_t> axes, box;
+          SmallVector<int64_t> axes;
+          SmallVector<Attribute> box;
           for (int64_t a = rank - 1; a >= 0; --a) {
             axes.push_back(a);
-            box.push_back(a == rank - 1 ? columns : a == axis ? rows : 1);
+            box.push_back(b.getI64IntegerAttr(a == rank - 1 ? columns : a == axis ? rows : 1));
+          }
+          if (copy.getShift()) {
+            std::string heads = "(<< 1 " + shift + ")";
+            std::swap(axes[1], axes[2]);
+            box[1] = b.getStringAttr(heads), box[2] = b.getStringAttr("(/ " + std::to_string(rows) + " " + heads + ")");
           }
           map = addArgument(LLVM::LLVMPointerType::get(b.getContext()),
                             {named(b, "kind", "tensor_map"), named(b, "tensor", name), named(b, "axes", b.getI64ArrayAttr(axes)),
-                             named(b, "box", b.getI64ArrayAttr(box)), named(b, "swizzle", 128)});
+                             named(b, "box", b.getArrayAttr(box)), named(b, "swizzle", 128)});
         }
         state.tensorMaps[copy].push_back(map);
       }
@@ -375,6 +405,10 @@ private:
                    named(b, "schedule", scheduleFacts()), named(b, "conditions", b.getArrayAttr(needs))});
     if (kernel->hasAttr("tile.prepass"))
       facts->push_back(named(b, "prepass", b.getBoolAttr(true)));
+    if (auto packing = kernel->getAttrOfType<StringAttr>("tile.packing"))
+      facts->push_back(named(b, "packing", packing));
+    if (state.schedule && state.schedule.getPackHeads())
+      facts->push_back(named(b, "packed", b.getBoolAttr(true)));
     if (Attribute shared = kernel->getAttr("shared"))
       facts->push_back(named(b, "shared", shared));
     state.function->setAttr(manifestAttr, b.getDictionaryAttr(*facts));
@@ -428,13 +462,17 @@ private:
     return rule;
   }
 
-  /// Called before the kernel's own arguments are replaced by name; afterwards dims and scalars are arguments of the function, widened or not.
+  /// Of the kernel's arguments by name, and of those of the function that replaced them: dims and scalars, widened or not.
   std::string prefix(Value value) {
     std::string text = tile::printPrefix(value, [&](BlockArgument argument) -> std::string {
       auto facts = argument.getOwner() == entry ? cast<DictionaryAttr>(arguments[argument.getArgNumber()]) : DictionaryAttr();
-      for (StringRef kind : {"dim", "name"})
+      for (StringRef kind : {"dim", "name", "expr"})
         if (auto name = facts ? facts.getAs<StringAttr>(kind) : StringAttr())
           return name.str();
+      if (argument.getOwner()->getParentOp() == kernel)
+        for (StringRef kind : {"tile.dim", "tile.name"})
+          if (auto name = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), kind))
+            return name.str();
       return "";
     });
     hasUnknownExtent |= text.empty();

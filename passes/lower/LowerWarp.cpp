@@ -49,10 +49,10 @@ ThreadTypeConverter::ThreadTypeConverter() {
   });
   addConversion([this](warp::PendingType type) { return convertType(type.getTile()); });
   addConversion([](warp::SlotType type) -> Type { return IntegerType::get(type.getContext(), 32); });
-  // Pointer to the first row, strides of rows and columns, rows that exist.
+  // Pointer to the first row, strides of rows and columns, rows that exist; of packed rows, shift, stride of heads and how many exist.
   addConversion([](warp::GlobalType type, SmallVectorImpl<Type> &parts) {
     parts.push_back(LLVM::LLVMPointerType::get(type.getContext(), 1));
-    parts.append(3, IntegerType::get(type.getContext(), 64));
+    parts.append(6, IntegerType::get(type.getContext(), 64));
     return success();
   });
   addConversion([](MemRefType type, SmallVectorImpl<Type> &parts) {

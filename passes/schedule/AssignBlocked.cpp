@@ -356,7 +356,7 @@ private:
       std::swap(axes[0], axes[1]);
     RankedTensorType tile = tileType(operand);
     auto type = warp::GlobalType::get(b.getContext(), tile.getDimSize(0), tile.getDimSize(1), tile.getElementType());
-    return warp::GlobalOp::create(b, dot.getLoc(), type, load.getMemory(), load.getIndices(), b.getDenseI64ArrayAttr(axes));
+    return warp::GlobalOp::create(b, dot.getLoc(), type, load.getMemory(), load.getIndices(), b.getDenseI64ArrayAttr(axes), /*shift=*/Value(), /*end=*/Value());
   }
 
   /// Before each access of memory that is written, but for the first: another thread may have written the element, or may yet read what is written.

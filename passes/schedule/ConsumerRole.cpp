@@ -191,6 +191,8 @@ Value ConsumerRole::rowsExist(tile::ForBlocksOp blocks) {
       return {};
     OpFoldResult rows = kernel.getExtent(load.getMemory(), load.getAxes()[0]);
     Value row = map.lookupOrNull(load.getIndices()[load.getAxes()[0]]), end = dyn_cast_or_null<Value>(rows);
+    if (row && load.getShift())
+      row = arith::ShRSIOp::create(b, blocks.getLoc(), row, map.lookup(load.getShift()));
     bool storesOthers = kernel.walk([&](tile::StoreOp store) {
       return kernel.getExtent(store.getMemory(), store.getAxes()[0]) == rows ? WalkResult::advance() : WalkResult::interrupt();
     }).wasInterrupted();
@@ -220,7 +222,9 @@ void ConsumerRole::take(tile::LoadOp load) {
       indices.push_back(map.lookup(index));
     auto tile = load.getTile().getType();
     auto type = warp::GlobalType::get(b.getContext(), tile.getDimSize(0), tile.getDimSize(1), tile.getElementType());
-    map.map(load.getTile(), warp::GlobalOp::create(b, loc, type, map.lookup(load.getMemory()), indices, load.getAxesAttr()).getResult());
+    auto known = [&](Value value) { return value ? map.lookup(value) : Value(); };
+    auto global = warp::GlobalOp::create(b, loc, type, map.lookup(load.getMemory()), indices, load.getAxesAttr(), known(load.getShift()), known(load.getEnd()));
+    map.map(load.getTile(), global.getResult());
     return;
   }
   unsigned number = *rings.of(load);

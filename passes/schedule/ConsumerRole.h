@@ -64,7 +64,11 @@ private:
   void mark(tile::RedoOp op);
   mlir::LogicalResult redoMarked(const TileNumbers &numbers);
   mlir::LogicalResult redoTile(const TileNumbers &numbers, mlir::Value number);
-  mlir::Value forEachMark(const TileNumbers &numbers, mlir::Value number, llvm::function_ref<mlir::Value(tile::StoreOp, llvm::ArrayRef<mlir::Value>)> test);
+  struct MarkPlace {
+    llvm::SmallVector<mlir::Value> indices;
+    mlir::Value shift, end;                   ///< of packed rows; else null
+  };
+  mlir::Value forEachMark(const TileNumbers &numbers, mlir::Value number, llvm::function_ref<mlir::Value(tile::StoreOp, const MarkPlace &)> test);
 
   bool pipelined, queryInRegisters;
   int64_t consumers;

@@ -57,6 +57,8 @@ private:
     auto result = warp::KernelOp::create(b, loc, kernel.getSymNameAttr(), kernel.getFunctionTypeAttr(), kernel.getArgAttrsAttr(), kernel.getResAttrsAttr());
     result->setDiscardableAttrs(kernel->getDiscardableAttrDictionary());
     result->setAttr("schedule", schedule);
+    if (Attribute packing = kernel->getAttr("tile.packing"))
+      result->setAttr("tile.packing", packing);
     Block *body = b.createBlock(&result.getBody());
     IRMapping arguments;
     for (BlockArgument argument : kernel.getArguments())

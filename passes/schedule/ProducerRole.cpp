@@ -104,10 +104,15 @@ LogicalResult ProducerRole::copy(tile::LoadOp load, unsigned number) {
         return load.emitError("the index of a load depends on values that its producer does not have");
       indices.push_back(value);
     }
+    Value shift = load.getShift() ? map.lookup(load.getShift()) : Value();
+    if (shift) { // the first position of packed rows
+      Value &row = indices[load.getAxes()[0]];
+      row = arith::ShRSIOp::create(b, loc, row, shift);
+    }
     Value which = arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(instance));
     auto note = notes.find(load);
     auto slot = warp::AcquireOp::create(b, loc, slotType(ring.op), ring.op, counters[number], which);
-    warp::CopyOp::create(b, loc, map.lookup(load.getMemory()), indices, load.getAxesAttr(), slot, ring.op, counters[number], which);
+    warp::CopyOp::create(b, loc, map.lookup(load.getMemory()), indices, load.getAxesAttr(), shift, slot, ring.op, counters[number], which);
     if (note != notes.end())
       warp::NoteOp::create(b, loc, ring.op, counters[number], which, note->second);
     warp::CommitOp::create(b, loc, ring.op, counters[number], which);

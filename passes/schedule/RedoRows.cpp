@@ -54,6 +54,10 @@ void ConsumerRole::mark(tile::RedoOp op) {
     SmallVector<Value> indices;
     for (Value index : store.getIndices())
       indices.push_back(map.lookup(index));
+    if (store.getShift()) {
+      Value &row = indices[store.getAxes()[0]];
+      row = arith::ShRSIOp::create(b, loc, row, map.lookup(store.getShift()));
+    }
     isMarked = warp::MarkOp::create(b, loc, b.getI1Type(), map.lookup(store.getMemory()), indices);
   }
 }
@@ -81,8 +85,8 @@ static Value rematerialise(OpBuilder &b, Value value, IRMapping &local) {
   return local.lookup(value);
 }
 
-/// Whether `test` holds for some output's mark of a tile; null where a mark's place is not scalar code.
-Value ConsumerRole::forEachMark(const TileNumbers &numbers, Value number, function_ref<Value(tile::StoreOp, ArrayRef<Value>)> test) {
+/// Whether `test` holds for some output's mark of a tile; null where a mark's place is not scalar code. The mark is at the first row that the warpgroup has; packed rows have a shift and an end.
+Value ConsumerRole::forEachMark(const TileNumbers &numbers, Value number, function_ref<Value(tile::StoreOp, const MarkPlace &)> test) {
   Location loc = redo.getLoc();
   auto kernel = cast<tile::KernelOp>(redo->getParentOp());
   auto id = *kernel.getBody().front().getOps<tile::ProgramIdOp>().begin();
@@ -91,13 +95,20 @@ Value ConsumerRole::forEachMark(const TileNumbers &numbers, Value number, functi
     local.map(index, value);
   Value any = arith::ConstantOp::create(b, loc, b.getBoolAttr(false));
   for (tile::StoreOp store : redo.getStores().getOps<tile::StoreOp>()) {
-    SmallVector<Value> indices;
+    MarkPlace place;
     for (Value index : store.getIndices()) {
-      indices.push_back(rematerialise(b, index, local));
-      if (!indices.back())
+      place.indices.push_back(rematerialise(b, index, local));
+      if (!place.indices.back())
         return {};
     }
-    any = arith::OrIOp::create(b, loc, any, test(store, indices));
+    if (store.getShift()) {
+      place.shift = rematerialise(b, store.getShift(), local), place.end = rematerialise(b, store.getEnd(), local);
+      if (!place.shift || !place.end)
+        return {};
+      Value &row = place.indices[store.getAxes()[0]];
+      row = arith::ShRSIOp::create(b, loc, row, place.shift);
+    }
+    any = arith::OrIOp::create(b, loc, any, test(store, place));
   }
   return any;
 }
@@ -114,8 +125,8 @@ LogicalResult ConsumerRole::redoMarked(const TileNumbers &numbers) {
   b.setInsertionPoint(scan.getBody()->getTerminator());
   Value first = scan.getInductionVar(), mine = arith::AddIOp::create(b, loc, first, thread);
   Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, mine, total);
-  Value marked = forEachMark(numbers, arith::SelectOp::create(b, loc, exists, mine, first), [&](tile::StoreOp store, ArrayRef<Value> indices) -> Value {
-    return warp::IsMarkedOp::create(b, loc, b.getI1Type(), map.lookup(store.getMemory()), indices);
+  Value marked = forEachMark(numbers, arith::SelectOp::create(b, loc, exists, mine, first), [&](tile::StoreOp store, const MarkPlace &place) -> Value {
+    return warp::IsMarkedOp::create(b, loc, b.getI1Type(), map.lookup(store.getMemory()), place.indices);
   });
   if (!marked)
     return redo.emitError("the place of a store depends on more than the tile's number");
@@ -123,8 +134,8 @@ LogicalResult ConsumerRole::redoMarked(const TileNumbers &numbers) {
   b.setInsertionPointToStart(scf::IfOp::create(b, loc, some, /*withElseRegion=*/false).thenBlock());
   auto each = scf::ForOp::create(b, loc, first, arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, first, many), total), one);
   b.setInsertionPoint(each.getBody()->getTerminator());
-  Value isMine = forEachMark(numbers, each.getInductionVar(), [&](tile::StoreOp store, ArrayRef<Value> indices) -> Value {
-    return warp::ClaimOp::create(b, loc, b.getI1Type(), map.lookup(store.getMemory()), indices, store.getAxes()[0]);
+  Value isMine = forEachMark(numbers, each.getInductionVar(), [&](tile::StoreOp store, const MarkPlace &place) -> Value {
+    return warp::ClaimOp::create(b, loc, b.getI1Type(), map.lookup(store.getMemory()), place.indices, b.getI64IntegerAttr(store.getAxes()[0]), place.shift, place.end);
   });
   b.setInsertionPointToStart(scf::IfOp::create(b, loc, isMine, /*withElseRegion=*/false).thenBlock());
   return redoTile(numbers, each.getInductionVar());

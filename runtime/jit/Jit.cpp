@@ -22,8 +22,9 @@ namespace {
 /// A kernel's code before it is loaded.
 struct Code {
   std::string manifest, image, diagnostics;
-  /// The schedule of the direct kernel, where this one has conditions.
-  std::optional<std::vector<std::string>> fallback;
+  /// The schedule of the direct kernel, where this one has conditions, and of
+  /// the packed one, where that is better for some launches.
+  std::optional<std::vector<std::string>> fallback, packed;
 };
 
 /// The CPU kernel of the compiler behind the JIT's interface.
@@ -172,11 +173,13 @@ Result<std::shared_ptr<Code>> Jit::Impl::compileCode(const JitRequest &request,
   if (!result)
     return statusOf(result);
   auto code = std::make_shared<Code>();
+  if (std::optional<CompileRequest> fallback = fallbackRequest(wanted, result))
+    code->fallback = std::move(fallback->schedule);
+  if (std::optional<CompileRequest> packed = packedRequest(wanted, result))
+    code->packed = std::move(packed->schedule);
   code->manifest = std::move(result.manifest);
   code->image = assemble ? std::move(result.cubin) : std::move(result.ptx);
   code->diagnostics = std::move(result.diagnostics);
-  if (std::optional<CompileRequest> fallback = fallbackRequest(wanted, result))
-    code->fallback = std::move(fallback->schedule);
   if (!assemble)
     code->diagnostics +=
         "remark: ptxas was not found; the driver assembles the PTX\n";
@@ -241,26 +244,31 @@ Result<std::shared_ptr<const JitKernel>> Jit::compile(const JitRequest &asked) {
       auto kernel = load(**code);
       if (!kernel.ok())
         return kernel.status();
-      KernelProvider provider;
-      if ((*code)->fallback)
-        provider =
-            [impl = impl, load, request, key = keyOf(request),
-             schedule =
-                 *(*code)->fallback]() -> Result<std::shared_ptr<Kernel>> {
-          // The two kernels of a set mean the same.
+      auto under = [&](const std::optional<std::vector<std::string>> &schedule,
+                       const char *which) {
+        if (!schedule)
+          return KernelProvider();
+        return KernelProvider([impl = impl, load, request, which,
+                               key = keyOf(request), schedule = *schedule]()
+                                  -> Result<std::shared_ptr<Kernel>> {
+          // The kernels of a set mean the same.
           if (keyOf(request) != key)
             return unavailable(concat(
-                "the direct kernel of `", request.fileName,
+                "the ", which, " kernel of `", request.fileName,
                 "` cannot be compiled: what it imports, or the assembler, has "
-                "changed since its pipelined kernel was; compile it again"));
-          JitRequest direct = request;
-          direct.schedule = schedule;
-          Result<std::shared_ptr<Code>> code = impl->code(direct);
+                "changed since its first kernel was; compile it again"));
+          JitRequest other = request;
+          other.schedule = schedule;
+          Result<std::shared_ptr<Code>> code = impl->code(other);
           if (!code.ok())
             return code.status();
           return load(**code);
-        };
-      std::shared_ptr<Kernel> before;
+        });
+      };
+      KernelChoice kernels;
+      kernels.preferred = std::move(*kernel);
+      kernels.fallbackProvider = under((*code)->fallback, "direct");
+      kernels.packedProvider = under((*code)->packed, "packed");
       if (request.debug) {
         Result<std::shared_ptr<Code>> claims = impl->code(request, true);
         if (!claims.ok())
@@ -268,10 +276,9 @@ Result<std::shared_ptr<const JitKernel>> Jit::compile(const JitRequest &asked) {
         auto loaded = load(**claims);
         if (!loaded.ok())
           return loaded.status();
-        before = std::move(*loaded);
+        kernels.before = std::move(*loaded);
       }
-      auto set = KernelSet::create(std::move(*kernel), nullptr, provider,
-                                   std::move(before));
+      auto set = KernelSet::create(std::move(kernels));
       if (!set.ok())
         return set.status();
       return std::make_shared<JitKernel>(

@@ -3,7 +3,7 @@
 
 func.func @store(%x: memref<?xf32>, %i: i64, %t: tensor<8xf32>, %m: tensor<4xi1>) {
   // expected-error@+1 {{the mask has one i1 for each element}}
-  "tile.store"(%t, %x, %i, %m) <{axes = array<i64: 0>, operandSegmentSizes = array<i32: 1, 1, 1, 1>}> : (tensor<8xf32>, memref<?xf32>, i64, tensor<4xi1>) -> ()
+  "tile.store"(%t, %x, %i, %m) <{axes = array<i64: 0>, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>}> : (tensor<8xf32>, memref<?xf32>, i64, tensor<4xi1>) -> ()
   return
 }
 

@@ -166,3 +166,19 @@ func.func @memory(%m: memref<?x?xf32, affine_map<(i, j) -> (i mod 4, j)>>, %i: i
   %t = tile.load %m[%i, %i] axes [0, 1] : memref<?x?xf32, affine_map<(i, j) -> (i mod 4, j)>> -> tensor<8x8xf32>
   return
 }
+
+// -----
+
+func.func @packed_without_heads(%m: memref<?x?xf32>, %i: i64) {
+  // expected-error @below {{constraint 5: expected a shift, an end, and rows along an axis behind one that is none of the tile's, but got axes [0, 1]}}
+  %t = tile.load %m[%i, %i] axes [0, 1] packed %i to %i : memref<?x?xf32> -> tensor<8x8xf32>
+  return
+}
+
+// -----
+
+func.func @packed_over_its_heads(%m: memref<?x?xf32>, %t: tensor<8x8xf32>, %i: i64) {
+  // expected-error @below {{constraint 5: expected a shift, an end, and rows along an axis behind one that is none of the tile's, but got axes [1, 0]}}
+  tile.store %t, %m[%i, %i] axes [1, 0] packed %i to %i : tensor<8x8xf32>, memref<?x?xf32>
+  return
+}

@@ -100,6 +100,14 @@ func.func @copy(%m: memref<?x?xbf16>, %s: !warp.slot<64x64xbf16>, %r: !warp.ring
 
 // -----
 
+func.func @copy(%m: memref<?x?xbf16>, %s: !warp.slot<64x64xbf16>, %r: !warp.ring<64x64xbf16, stages 1>, %i: i64) {
+  // expected-error@+1 {{constraint 3: expected packed rows along axis 2 of 4, but got axis 0 of 2}}
+  warp.copy engine(tma) %m[%i, %i] axes [0, 1] packed %i to %s of %r[%i] copy %i : memref<?x?xbf16>, !warp.slot<64x64xbf16>, !warp.ring<64x64xbf16, stages 1>
+  return
+}
+
+// -----
+
 func.func @acquire(%r: !warp.ring<64x64xbf16, stages 1>, %i: i64) {
   // expected-error@+1 {{slot of the ring's tile}}
   %s = "warp.acquire"(%r, %i, %i) : (!warp.ring<64x64xbf16, stages 1>, i64, i64) -> !warp.slot<64x32xbf16>

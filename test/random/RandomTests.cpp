@@ -381,7 +381,8 @@ Verdict Runner::runMask(const RandomProgram &program) {
         /*withMap=*/true);
     if (!counted)
       return {"run", command + "\n" + llvm::toString(counted.takeError())};
-    TileMap needed = *countExact(*problem, visits->rows, visits->keys);
+    TileMap needed = *countExact(*problem, visits->rows, visits->keys,
+                                 headsPerTile(*problem, counted->grid, visits->rows));
     if (std::string wrong = firstUnsound(*counted->map, needed); !wrong.empty())
       return {"unsound", command + "\n" + wrong};
     TileCounts all = needed.counts();

@@ -66,36 +66,52 @@ private:
 };
 } // namespace
 
+namespace {
+/// A kernel, and what the names of its files have behind the item's.
+struct NamedCode {
+  KernelCode code;
+  const char *suffix;
+};
+} // namespace
+
 /// Compiles the kernels of the item: the preferred one, the direct one that
-/// stands in for it, and the one that checks their claims.
-static llvm::Expected<std::vector<KernelCode>>
+/// stands in for it, the packed one, and the one that checks their claims.
+static llvm::Expected<std::vector<NamedCode>>
 compileKernels(CompileRequest request, bool debug, bool time,
                std::vector<StageTime> &times) {
   request.stopAfter = Stage::Cubin;
   request.countVisits = debug;
   Compiler compiler;
-  std::vector<KernelCode> codes;
+  std::vector<NamedCode> codes;
   std::string printed;
-  for (std::optional<CompileRequest> next = request; next;) {
-    CompileResult result = compiler.compile(*next);
-    if (!result)
-      return compileError(result);
-    if (result.diagnostics != printed)
-      llvm::errs() << result.diagnostics;
-    printed = result.diagnostics;
-    if (time)
-      llvm::errs() << stageTimesText(result);
-    if (codes.empty())
-      times = result.times;
-    codes.push_back({result.manifest, result.cubin, result.ptx});
-    next = codes.size() == 1 ? fallbackRequest(*next, result) : std::nullopt;
-  }
+  auto add = [&](const CompileRequest &wanted, const char *suffix) {
+    CompileResult result = compiler.compile(wanted);
+    if (result) {
+      if (result.diagnostics != printed)
+        llvm::errs() << result.diagnostics;
+      printed = result.diagnostics;
+      if (time)
+        llvm::errs() << stageTimesText(result);
+      codes.push_back({{result.manifest, result.cubin, result.ptx}, suffix});
+    }
+    return result;
+  };
+  CompileResult preferred = add(request, "");
+  if (!preferred)
+    return compileError(preferred);
+  times = preferred.times;
+  for (auto [other, suffix] :
+       {std::pair(fallbackRequest(request, preferred), ".direct"),
+        std::pair(packedRequest(request, preferred), ".packed")})
+    if (other)
+      if (CompileResult result = add(*other, suffix); !result)
+        return compileError(result);
   if (!debug)
     return codes;
   CompileResult claims = compiler.compile(*claimsRequest(request));
   if (!claims)
     return compileError(claims);
-  codes.push_back({claims.manifest, claims.cubin, claims.ptx});
+  codes.push_back({{claims.manifest, claims.cubin, claims.ptx}, ".claims"});
   return codes;
 }
 
@@ -107,17 +123,17 @@ tegula::tool::writeAheadOfTime(CompileRequest request, StringRef folder,
   auto codes = compileKernels(std::move(request), debug, time, times);
   if (!codes)
     return codes.takeError();
-  rt::Result<CSources> sources = writeCSources(*codes);
+  std::vector<KernelCode> plain;
+  for (const NamedCode &each : *codes)
+    plain.push_back(each.code);
+  rt::Result<CSources> sources = writeCSources(plain);
   if (!sources.ok())
     return userError(file + ": " + sources.status().message());
   if (std::error_code error = llvm::sys::fs::create_directories(folder))
     return userError(folder + ": cannot be made a folder: " + error.message());
   FileSet files(folder);
-  for (const auto &[number, code] : llvm::enumerate(*codes)) {
-    bool isClaims = debug && number + 1 == codes->size();
-    std::string stem = sources->name + (isClaims ? ".claims"
-                                        : number ? ".direct"
-                                                 : "");
+  for (const auto &[code, suffix] : *codes) {
+    std::string stem = sources->name + suffix;
     for (auto [extension, contents] : {std::pair(".cubin", &code.cubin),
                                        {".ptx", &code.ptx},
                                        {".json", &code.manifest}})

@@ -30,8 +30,8 @@ public:
 private:
   llvm::Expected<std::shared_ptr<rt::Kernel>>
   compileKernel(const CompileRequest &kernelRequest, CompileResult &result);
-  rt::Result<std::shared_ptr<rt::Kernel>>
-  makeDirect(const CompileRequest &directRequest);
+  rt::KernelProvider make(std::optional<CompileRequest> other,
+                          std::string which);
   llvm::Expected<double> timeOne(const rt::Arguments &arguments,
                                  const rt::Stream &stream,
                                  rt::LaunchReport &report,
@@ -41,7 +41,6 @@ private:
   const CompileRequest request;
   const bool debug;
   const rt::Device *device = nullptr;
-  std::shared_ptr<rt::Kernel> preferred, direct;
   std::shared_ptr<rt::KernelSet> kernels;
 };
 } // namespace
@@ -70,17 +69,20 @@ CudaExecutable::compileKernel(const CompileRequest &kernelRequest,
   return *kernel;
 }
 
-rt::Result<std::shared_ptr<rt::Kernel>>
-CudaExecutable::makeDirect(const CompileRequest &directRequest) {
-  CompileResult result;
-  auto kernel = compileKernel(directRequest, result);
-  if (kernel) {
-    direct = *kernel;
-    return direct;
-  }
-  std::string text;
-  llvm::raw_string_ostream(text) << kernel.takeError();
-  return rt::internalError("the direct kernel: " + text);
+rt::KernelProvider CudaExecutable::make(std::optional<CompileRequest> other,
+                                        std::string which) {
+  if (!other)
+    return nullptr;
+  return [this, other = std::move(*other),
+          which]() -> rt::Result<std::shared_ptr<rt::Kernel>> {
+    CompileResult result;
+    auto kernel = compileKernel(other, result);
+    if (kernel)
+      return *kernel;
+    std::string text;
+    llvm::raw_string_ostream(text) << kernel.takeError();
+    return rt::internalError("the " + which + " kernel: " + text);
+  };
 }
 
 llvm::Error CudaExecutable::initialise() {
@@ -92,21 +94,20 @@ llvm::Error CudaExecutable::initialise() {
   auto kernel = compileKernel(request, result);
   if (!kernel)
     return kernel.takeError();
-  preferred = *kernel;
   diagnostics = result.diagnostics;
   stageTimes = stageTimesText(result);
-  rt::KernelProvider provider;
-  if (auto fallback = fallbackRequest(request, result))
-    provider = [this, fallback = *fallback] { return makeDirect(fallback); };
-  std::shared_ptr<rt::Kernel> claims;
+  rt::KernelChoice choice;
+  choice.preferred = std::move(*kernel);
+  choice.fallbackProvider = make(fallbackRequest(request, result), "direct");
+  choice.packedProvider = make(packedRequest(request, result), "packed");
   if (debug) {
     CompileResult ofClaims;
     auto kernel = compileKernel(*claimsRequest(request), ofClaims);
     if (!kernel)
       return kernel.takeError();
-    claims = std::move(*kernel);
+    choice.before = std::move(*kernel);
   }
-  auto set = rt::KernelSet::create(preferred, nullptr, provider, claims);
+  auto set = rt::KernelSet::create(std::move(choice));
   if (!set.ok())
     return statusError(set.status());
   kernels = *set;
@@ -191,8 +192,7 @@ llvm::Expected<Execution> CudaExecutable::run(Problem &problem, int runs) {
   }
   execution.device = device->name;
   execution.reason = report.reason;
-  bool isDirect = direct && report.form == rt::Form::direct;
-  execution.schedule = (isDirect ? direct : preferred)->manifest().schedule;
+  execution.schedule = report.kernel->manifest().schedule;
   return execution;
 }
 

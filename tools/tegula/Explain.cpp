@@ -11,6 +11,7 @@
 
 #include "codegen/Compiler.h"
 #include "codegen/Target.h"
+#include "runtime/Packing.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -45,6 +46,7 @@ public:
 private:
   CompileRequest request() const;
   llvm::Error compileKernel();
+  llvm::Error takePacked();
   void compileCounter();
   SetupRequest problemRequest() const;
   llvm::Error count();
@@ -60,6 +62,7 @@ private:
   const ExplainOptions &options;
   Compiler compiler;
   const Target *target = nullptr;
+  bool isPacked = false;
   Explanation result;
 };
 } // namespace
@@ -69,7 +72,10 @@ private:
 //===----------------------------------------------------------------------===//
 
 CompileRequest Explainer::request() const {
-  return requestOf(options, program.text(), item.name);
+  CompileRequest request = requestOf(options, program.text(), item.name);
+  if (isPacked)
+    request.schedule.push_back("pack_heads=true");
+  return request;
 }
 
 /// To machine code where there is a ptxas, which alone knows the registers.
@@ -96,6 +102,25 @@ llvm::Error Explainer::compileKernel() {
   result.device = target->device.str();
   result.sharedLimit = target->sharedPerBlock;
   return llvm::Error::success();
+}
+
+/// Where launches of this size take the packed kernel, it is that one that is
+/// explained.
+llvm::Error Explainer::takePacked() {
+  const llvm::json::Value *packing = result.manifest.get("packing");
+  int64_t rows = result.schedule().getInteger("block_m").value_or(0);
+  if (!packing || rows == 0)
+    return llvm::Error::success();
+  SetupRequest sizes = problemRequest();
+  sizes.tensors.emplace();
+  auto problem = setUp(program, sizes);
+  if (!problem)
+    return problem.takeError();
+  if (packingShift(problem->dim("M"), problem->dim("H"), problem->dim("G"),
+                   rows) == 0)
+    return llvm::Error::success();
+  isPacked = true;
+  return compileKernel();
 }
 
 /// Under the fields of the schedule that the kernel got, which may be the
@@ -201,7 +226,9 @@ llvm::Error Explainer::count() {
     counts = countProved(visits, *problem, result.blocks, /*withMap=*/true);
     if (!counts)
       return counts.takeError();
-    result.exact = countExact(*problem, visits.rows, visits.keys);
+    result.headsPerTile = headsPerTile(*problem, counts->grid, visits.rows);
+    result.exact = countExact(*problem, visits.rows, visits.keys,
+                              result.headsPerTile);
   }
   result.proved = std::move(*counts);
   if (result.exact)
@@ -278,8 +305,8 @@ Cost Explainer::costOf(const Problem &problem, const TileCounts &proved) const {
   return cost;
 }
 
-/// The problem at another length; if `isOne`, with one batch entry and one head
-/// where the mask is the same for all of them.
+/// The problem at another length; if `isOne`, with one batch entry and one key
+/// head, whose query heads may share tiles, where the mask is the same for all.
 SetupRequest Explainer::requestAt(int64_t length, bool isOne) const {
   SetupRequest setup = problemRequest();
   setup.sizes.clear();
@@ -288,14 +315,20 @@ SetupRequest Explainer::requestAt(int64_t length, bool isOne) const {
                     !maskDependsOn(item, IndexVar::G) &&
                     item.dims[keyHeads].value.value_or(1) == 1;
   bool batchAlike = !maskDependsOn(item, IndexVar::B);
+  int64_t keyHeadCount = 1;
+  for (auto [dim, known] : llvm::zip(item.dims, result.sizes))
+    if (dim.name == "G")
+      keyHeadCount = std::max<int64_t>(known.second, 1);
   for (auto [dim, known] : llvm::zip(item.dims, result.sizes)) {
     if (dim.value)
       continue;
     int64_t size = known.second;
     if (dim.name == "M" || dim.name == "N")
       size = length;
+    if (isOne && dim.name == "H" && headsAlike)
+      size /= keyHeadCount;
     if (isOne && ((dim.name == "B" && batchAlike) ||
-                  ((dim.name == "H" || dim.name == "G") && headsAlike)))
+                  (dim.name == "G" && headsAlike)))
       size = std::min<int64_t>(size, 1);
     setup.sizes.emplace_back(dim.name, size);
   }
@@ -346,6 +379,8 @@ void Explainer::addLengths() {
 llvm::Expected<Explanation> Explainer::run() {
   result.item = item.name;
   if (llvm::Error error = compileKernel())
+    return error;
+  if (llvm::Error error = takePacked())
     return error;
   compileCounter();
   if (llvm::Error error = count())

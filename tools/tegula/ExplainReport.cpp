@@ -240,6 +240,7 @@ static void printTiles(const Explanation &e, json::OStream &out) {
   out.attributeObject("tiles", [&] {
     countOrNull(out, "rows", rows);
     countOrNull(out, "cols", columns);
+    out.attribute("heads", e.headsPerTile);
     countOrNull(out, "total", total);
     countOrNull(out, "dead", dead);
     countOrNull(out, "full", full);

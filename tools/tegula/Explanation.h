@@ -60,6 +60,7 @@ struct Explanation {
   std::string notCounted;
   int64_t blocks = 0; ///< of keys
   std::optional<ProvedTiles> proved;
+  int64_t headsPerTile = 1; ///< query heads that share a tile's rows
   /// Of attention items that are short enough; else `notExact` says why not.
   std::optional<TileMap> exact;
   std::string notExact;

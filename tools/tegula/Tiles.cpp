@@ -8,6 +8,8 @@
 #include "tools/tegula/Evaluate.h"
 #include "tools/tegula/ExecuteShared.h"
 
+#include "runtime/Packing.h"
+
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/Parallel.h"
 
@@ -136,15 +138,31 @@ bool tegula::tool::maskDependsOn(const lang::Item &item, lang::IndexVar index) {
   });
 }
 
-/// The classes of one program's tiles.
-static void classify(const Problem &problem, Row row, int64_t rows,
-                     int64_t keys, llvm::MutableArrayRef<TileClass> classes) {
+int64_t tegula::tool::headsPerTile(const Problem &problem,
+                                   llvm::ArrayRef<int64_t> grid,
+                                   int64_t rows) {
+  int64_t heads = problem.dim("H");
+  if (grid.size() < 2 || grid[1] == heads)
+    return 1;
+  return int64_t(1) << packingShift(problem.dim("M"), heads, problem.dim("G"),
+                                    rows);
+}
+
+/// The classes of one program's tiles, whose rows are those of `heads` heads
+/// from the first one on, position by position.
+static void classify(const Problem &problem, Row first, int64_t heads,
+                     int64_t endOfHeads, int64_t rows, int64_t keys,
+                     llvm::MutableArrayRef<TileClass> classes) {
   int64_t count = problem.dim("N"), queries = problem.dim("M");
   std::vector<char> some(classes.size(), false), all(classes.size(), true);
   if (count % keys != 0)
     all.back() = false;
-  int64_t end = std::min(row.i + rows, queries);
-  for (; row.i < end; ++row.i) {
+  for (int64_t number = 0; number < rows; ++number) {
+    Row row = first;
+    row.h += number % heads;
+    row.i += number / heads;
+    if (row.h >= endOfHeads || row.i >= queries)
+      continue;
     RowEvaluator<double> evaluator(problem, row, count);
     std::vector<char> visible(count, true);
     for (const lang::Expr *mask : problem.item->masks) {
@@ -164,7 +182,8 @@ static void classify(const Problem &problem, Row row, int64_t rows,
 }
 
 std::optional<TileMap> tegula::tool::countExact(const Problem &problem,
-                                                int64_t rows, int64_t keys) {
+                                                int64_t rows, int64_t keys,
+                                                int64_t perTile) {
   using lang::IndexVar;
   const lang::Item &item = *problem.item;
   int64_t queries = problem.dim("M"), heads = problem.dim("H"),
@@ -172,21 +191,24 @@ std::optional<TileMap> tegula::tool::countExact(const Problem &problem,
           ratio = heads / std::max<int64_t>(problem.dim("G"), 1);
   if (item.program || std::max(queries, problem.dim("N")) > maxExactLength)
     return std::nullopt;
-  int64_t perHead = llvm::divideCeil(queries, rows);
-  TileMap map(perHead * heads * batch,
+  // Without a second head to a tile, each head is a part of its own.
+  int64_t perHead = llvm::divideCeil(queries * perTile, rows),
+          parts = llvm::divideCeil(ratio, perTile);
+  int64_t tilesOfHeads = parts * problem.dim("G");
+  TileMap map(perHead * tilesOfHeads * batch,
               llvm::divideCeil(problem.dim("N"), keys));
   if (map.classes.empty())
     return map;
-  // What stands for a program: the one of the first head and batch entry with
-  // the same mask.
+  // What stands for a program: the one of the first heads and batch entry with
+  // the same mask, where no head of a tile lacks.
   auto original = [&](int64_t program) {
-    int64_t m = program % perHead, h = program / perHead % heads,
-            b = program / perHead / heads;
+    int64_t m = program % perHead, h = program / perHead % tilesOfHeads,
+            b = program / perHead / tilesOfHeads;
     if (!maskDependsOn(item, IndexVar::H))
-      h = maskDependsOn(item, IndexVar::G) ? h / ratio * ratio : 0;
+      h = maskDependsOn(item, IndexVar::G) ? h / parts * parts : 0;
     if (!maskDependsOn(item, IndexVar::B))
       b = 0;
-    return (b * heads + h) * perHead + m;
+    return (b * tilesOfHeads + h) * perHead + m;
   };
   auto tilesOf = [&](int64_t program) {
     return llvm::MutableArrayRef(map.classes)
@@ -194,12 +216,13 @@ std::optional<TileMap> tegula::tool::countExact(const Problem &problem,
   };
   llvm::parallelFor(0, map.programs, [&](size_t program) {
     int64_t number = static_cast<int64_t>(program);
-    int64_t h = number / perHead % heads;
+    int64_t tile = number / perHead % tilesOfHeads, g = tile / parts,
+            h = g * ratio + tile % parts * perTile;
     if (original(number) == number)
-      classify(
-          problem,
-          {number / perHead / heads, h, h / ratio, number % perHead * rows},
-          rows, keys, tilesOf(number));
+      classify(problem,
+               {number / perHead / tilesOfHeads, h, g,
+                number % perHead * rows / perTile},
+               perTile, (g + 1) * ratio, rows, keys, tilesOf(number));
   });
   for (int64_t program = 0; program < map.programs; ++program)
     if (int64_t from = original(program); from != program)

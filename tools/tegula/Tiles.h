@@ -60,10 +60,16 @@ llvm::Expected<ProvedTiles> countProved(const VisitsProgram &visits,
 /// The longest sequence that is looked at element by element.
 inline constexpr int64_t maxExactLength = 16384;
 
-/// Every element of an attention item's mask, in tiles of `rows` by `keys`;
-/// nothing for longer sequences than that.
+/// How many query heads share a tile's `rows` rows: one, or what the launch's
+/// rule says where the extents of a grid tell that there are fewer tiles of them.
+int64_t headsPerTile(const Problem &problem, llvm::ArrayRef<int64_t> grid,
+                     int64_t rows);
+
+/// Every element of an attention item's mask, in tiles of `rows` by `keys`, of
+/// whose rows `heads` in turn have one position; nothing for longer sequences
+/// than that.
 std::optional<TileMap> countExact(const Problem &problem, int64_t rows,
-                                  int64_t keys);
+                                  int64_t keys, int64_t heads = 1);
 
 /// Whether an item's mask depends on the index.
 bool maskDependsOn(const lang::Item &item, lang::IndexVar index);

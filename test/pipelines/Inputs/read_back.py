@@ -2,7 +2,7 @@
 
 Usage: read_back.py FOLDER FORMS HEAD_DIMS FILE.tg [ITEM...]...
 
-What a condition of `requires` says of its own source, its text and place, is not compared.
+What a condition of `requires` says of its own source, its text and place, is not compared. A text has rows of one head, and does not offer to pack them.
 """
 import concurrent.futures
 import itertools
@@ -25,7 +25,7 @@ def tegula(*options):
 def compare(case):
     (source, item), form, dim = case
     name = f"{item}-{form}-{dim}"
-    options = [source, "--item", item, "-D", f"D={dim}", "-D", f"E={dim}", "--schedule", f"form={form}"]
+    options = [source, "--item", item, "-D", f"D={dim}", "-D", f"E={dim}", "--schedule", f"form={form},pack_heads=false"]
     path = os.path.join(folder, name + ".tg")
     with open(path, "w") as file:
         file.write(tegula(*options, "--emit=kernel"))

@@ -37,7 +37,8 @@ protected:
   }
   void TearDown() override { fake.memory.clear(); }
 
-  Arguments argumentsOf(const KernelSet &kernels, bool oddStride = false) {
+  Arguments argumentsOf(const KernelSet &kernels, bool oddStride = false,
+                        int64_t queries = 300) {
     Arguments arguments = kernels.arguments();
     uint64_t address = 0x100000;
     auto set = [&](const char *name, ElementType type,
@@ -51,11 +52,11 @@ protected:
       Status status = arguments.set(name, view);
       EXPECT_TRUE(status.ok()) << status.message();
     };
-    set("q", ElementType::bf16, {2, 8, 300, 64});
+    set("q", ElementType::bf16, {2, 8, queries, 64});
     set("k", ElementType::bf16, {2, 2, 400, 64});
     set("v", ElementType::bf16, {2, 2, 400, 64});
-    set("o", ElementType::bf16, {2, 8, 300, 64});
-    set("lse", ElementType::f32, {2, 8, 300});
+    set("o", ElementType::bf16, {2, 8, queries, 64});
+    set("lse", ElementType::f32, {2, 8, queries});
     return arguments;
   }
 };
@@ -69,9 +70,11 @@ TEST_F(JitTest, CompileAndLaunch) {
             std::string::npos);
   const KernelSet &kernels = *(*kernel)->kernels;
   LaunchReport report;
-  Status status = kernels.launch(nullptr, argumentsOf(kernels), &report);
+  Status status = kernels.launch(nullptr, argumentsOf(kernels, false, 512),
+                                 &report);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(report.form, Form::pipelined);
+  EXPECT_EQ(report.reason, "");
   ASSERT_EQ(fake.launches.size(), 1u);
   EXPECT_GT(fake.launches[0].grid[0], 0u);
 
@@ -83,6 +86,16 @@ TEST_F(JitTest, CompileAndLaunch) {
   EXPECT_EQ(jit.statistics().compiles, 2);
   EXPECT_TRUE(kernels.launch(nullptr, argumentsOf(kernels, true)).ok());
   EXPECT_EQ(jit.statistics().compiles, 2);
+
+  // Few queries a head: the kernel whose tiles have rows of several heads.
+  for (int64_t queries : {1, 7, 300}) {
+    status = kernels.launch(nullptr, argumentsOf(kernels, false, queries),
+                            &report);
+    ASSERT_TRUE(status.ok()) << status.message();
+    EXPECT_EQ(report.reason, "rows of several query heads share its tiles");
+    EXPECT_EQ(jit.statistics().compiles, 3);
+  }
+  EXPECT_EQ(fake.launches.back().grid[0], 2u * 2 * 5);
 }
 
 TEST_F(JitTest, EachKeyIsCompiledOnce) {
@@ -144,7 +157,7 @@ TEST_F(JitTest, ImportedTextIsInTheKey) {
   Status status = kernels.launch(nullptr, argumentsOf(kernels, true));
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.message().find("what it imports, or the assembler, has "
-                                  "changed since its pipelined kernel was"),
+                                  "changed since its first kernel was"),
             std::string::npos)
       << status.message();
   write("i - j < 32");

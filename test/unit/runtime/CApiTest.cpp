@@ -126,13 +126,15 @@ TEST(CApi, OneKernelMayGoBeforeTheOthers) {
   EXPECT_EQ(load({kernelCode, kernelCode, kernelCode}),
             TEGULA_INVALID_ARGUMENT);
   EXPECT_STREQ(tegula_last_error(),
-               "expected the code of one kernel or two, and of one that goes "
-               "before them at most, but got one more kernel");
+               "expected the code of one kernel or two, and at most of one that "
+               "is packed and of one that goes before them, but got one more "
+               "kernel");
   EXPECT_EQ(load({kernelCode, beforeCode, beforeCode}),
             TEGULA_INVALID_ARGUMENT);
   EXPECT_STREQ(tegula_last_error(),
-               "expected the code of one kernel or two, and of one that goes "
-               "before them at most, but got one more that goes before");
+               "expected the code of one kernel or two, and at most of one that "
+               "is packed and of one that goes before them, but got one more "
+               "that goes before");
   EXPECT_EQ(load({beforeCode}), TEGULA_INVALID_ARGUMENT);
 }
 

@@ -56,6 +56,38 @@ TEST(Expr, DivisionFloors) {
   EXPECT_EQ(integer("(% -9223372036854775808 -1)"), 0);
 }
 
+TEST(Expr, Shifts) {
+  EXPECT_EQ(integer("(<< 1 H)"), 256);
+  EXPECT_EQ(integer("(<< N 2)"), -28);
+  EXPECT_EQ(integer("(>> M 3)"), 37);
+  EXPECT_EQ(integer("(>> N 100)"), -1);
+  for (std::string text : {"(<< 1 63)", "(<< M 55)", "(<< 1 -1)", "(>> 1 -1)",
+                           "(<< -9223372036854775808 1)", "(<< 1 x)"}) {
+    Result<Expr> expr = Expr::parse(text, names);
+    ASSERT_TRUE(expr.ok());
+    EXPECT_FALSE(expr->evaluate(values).ok()) << text;
+  }
+}
+
+/// The shift of heads: 8 of one key head, in tiles of 64 rows.
+TEST(Expr, Packing) {
+  EXPECT_EQ(integer("(packing 1 H 1 64)"), 3);
+  EXPECT_EQ(integer("(packing 64 H 1 64)"), 0); // full tiles as they are
+  EXPECT_EQ(integer("(packing 65 H 1 64)"), 3); // 9 tiles, not 16
+  EXPECT_EQ(integer("(packing M H 1 64)"), 0);  // 38, not 40
+  EXPECT_EQ(integer("(packing 1 H H 64)"), 0);
+  EXPECT_EQ(integer("(packing 1 H 0 64)"), 0);
+  EXPECT_EQ(integer("(packing 0 H 1 64)"), 0);
+  EXPECT_EQ(integer("(packing 1 7 1 64)"), 3);
+  EXPECT_EQ(integer("(packing 20 5 1 64)"), 3); // 3 tiles, not 5
+  EXPECT_EQ(integer("(packing 1 200 1 64)"), 6);
+  for (std::string text : {"(packing 1 H 1 x)", "(packing N H 1 64)"}) {
+    Result<Expr> expr = Expr::parse(text, names);
+    ASSERT_TRUE(expr.ok());
+    EXPECT_FALSE(expr->evaluate(values).ok()) << text;
+  }
+}
+
 TEST(Expr, LogicIsLazy) {
   EXPECT_EQ(integer("(&& (== M 300) (> H B))"), 1);
   EXPECT_EQ(integer("(|| false (! true))"), 0);

@@ -108,7 +108,7 @@ void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 #endif
 
 TEST_F(LaunchTest, TouchesNoHeapMemory) {
-  auto set = *KernelSet::create(load(), load(/*direct=*/true));
+  auto set = *KernelSet::create({load(), load(/*direct=*/true)});
   auto counting = *Kernel::load(workspaceManifest(), directImage);
   Arguments arguments = argumentsOf(set->preferredKernel());
   Stream stream = std::move(*Stream::create(**Device::get(0)));
@@ -157,6 +157,51 @@ TEST_F(LaunchTest, TensorMaps) {
   const FakeMap &k = fake.maps[1];
   EXPECT_EQ(k.dims, (std::vector<uint64_t>{128, 400, 1, 1}));
   EXPECT_EQ(k.strides, (std::vector<uint64_t>{256, 102400, 102400}));
+}
+
+/// Rows of several heads: how many there are is the launch's.
+TEST_F(LaunchTest, BoxOfALaunch) {
+  auto loadWith = [](const std::string &rows) {
+    std::string text = pipelinedManifest(), box = "[64, 64, 1, 1]";
+    text.replace(text.find(box), box.size(), "[64, " + rows + ", 1, 1]");
+    return *Kernel::load(text, pipelinedImage);
+  };
+  std::shared_ptr<Kernel> kernel = loadWith("\"(<< 1 (/ H 2))\"");
+  Call call(1, 8, 1, 300, 400);
+  Status status = kernel->launch(nullptr, argumentsOf(*kernel, call));
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(fake.maps[0].box, (std::vector<uint32_t>{64, 16, 1, 1}));
+  kernel = loadWith("\"(* M H)\"");
+  status = kernel->launch(nullptr, argumentsOf(*kernel, call));
+  EXPECT_NE(status.message().find("expected a box of 1 to 256 elements along "
+                                  "axis 2, but got 2400"),
+            std::string::npos)
+      << status.message();
+}
+
+TEST_F(LaunchTest, ValueOfALaunch) {
+  auto loadWith = [](const std::string &type, const std::string &expr) {
+    std::string text = pipelinedManifest(),
+                dim = R"json({"kind": "dim", "dim": "M"})json";
+    text.replace(text.find(dim), dim.size(),
+                 R"json({"kind": "value", "expr": ")json" + expr +
+                     R"json(", "type": ")json" + type + R"json("})json");
+    return Kernel::load(text, pipelinedImage);
+  };
+  Call call(1, 8, 1, 1, 400);
+  std::shared_ptr<Kernel> kernel = *loadWith("i32", "(packing M H G 128)");
+  Status status = kernel->launch(nullptr, argumentsOf(*kernel, call));
+  ASSERT_TRUE(status.ok()) << status.message();
+  const auto &params = fake.launches.back().params;
+  EXPECT_EQ(params[8], std::vector<uint8_t>({3, 0, 0, 0}));
+  kernel = *loadWith("i32", "(<< M 63)");
+  status = kernel->launch(nullptr, argumentsOf(*kernel, call));
+  EXPECT_NE(status.message().find("(<< 1 63) does not fit 64 bits"),
+            std::string::npos)
+      << status.message();
+  EXPECT_NE(loadWith("f32", "M").status().message().find(
+                "expected \"i32\" or \"i64\", but got \"f32\""),
+            std::string::npos);
 }
 
 TEST_F(LaunchTest, GridRule) {
@@ -427,7 +472,7 @@ TEST_F(LaunchTest, LoadFailures) {
 //===----------------------------------------------------------------------===//
 
 TEST_F(LaunchTest, SetTakesTheKernelThatFits) {
-  auto set = *KernelSet::create(load(), load(/*direct=*/true));
+  auto set = *KernelSet::create({load(), load(/*direct=*/true)});
   Arguments arguments = set->arguments();
   Call call;
   ASSERT_TRUE(call.set(arguments).ok());
@@ -449,10 +494,11 @@ TEST_F(LaunchTest, SetTakesTheKernelThatFits) {
 
 TEST_F(LaunchTest, SetMakesItsFallbackOnce) {
   std::atomic<int> made = 0;
-  auto set = *KernelSet::create(load(), nullptr, [&] {
-    ++made;
-    return Kernel::load(directManifest(), directImage);
-  });
+  auto set = *KernelSet::create({.preferred = load(), .fallbackProvider = [&] {
+                                   ++made;
+                                   return Kernel::load(directManifest(),
+                                                       directImage);
+                                 }});
   Call call;
   call.k.strides[2] = 132;
   Arguments arguments = set->arguments();
@@ -477,12 +523,13 @@ TEST_F(LaunchTest, SetMakesItsFallbackOnce) {
 
 TEST_F(LaunchTest, SetTriesAgainAfterAFailure) {
   int calls = 0;
+  auto provider = [&]() -> Result<std::shared_ptr<Kernel>> {
+    if (++calls == 1)
+      return unavailable("not now");
+    return Kernel::load(directManifest(), directImage);
+  };
   auto set = *KernelSet::create(
-      load(), nullptr, [&]() -> Result<std::shared_ptr<Kernel>> {
-        if (++calls == 1)
-          return unavailable("not now");
-        return Kernel::load(directManifest(), directImage);
-      });
+      {.preferred = load(), .fallbackProvider = provider});
   Call call;
   call.k.strides[2] = 132;
   Arguments arguments = set->arguments();
@@ -491,8 +538,54 @@ TEST_F(LaunchTest, SetTriesAgainAfterAFailure) {
   EXPECT_TRUE(set->launch(nullptr, arguments).ok());
 }
 
+TEST_F(LaunchTest, SetPacksShortQueries) {
+  std::string offers = pipelinedManifest(), packs = offers;
+  offers.insert(1, R"json("packing": "(packing M H G 128)", )json");
+  packs.insert(1, R"json("packed": true, )json");
+  int made = 0;
+  auto set = *KernelSet::create(
+      {.preferred = *Kernel::load(offers, pipelinedImage),
+       .fallback = load(/*direct=*/true),
+       .packedProvider = [&] {
+         ++made;
+         return Kernel::load(packs, pipelinedImage);
+       }});
+  auto launch = [&](Call call, void *stream) {
+    Arguments arguments = set->arguments();
+    EXPECT_TRUE(call.set(arguments).ok());
+    LaunchReport report;
+    Status status = set->launch(stream, arguments, &report);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return report;
+  };
+  // Long queries, or a key head for each query head.
+  EXPECT_EQ(launch(Call(1, 8, 1, 1024, 1024), nullptr).reason, "");
+  EXPECT_EQ(launch(Call(1, 8, 8, 1, 400), nullptr).reason, "");
+  // What a capture cannot make it does without.
+  Call few(1, 8, 1, 1, 400);
+  FakeStream capturing{static_cast<FakeContext *>((*Device::get(0))->context),
+                       true};
+  EXPECT_EQ(launch(few, &capturing).reason, "");
+  EXPECT_EQ(made, 0);
+  Arguments arguments = set->arguments();
+  ASSERT_TRUE(few.set(arguments).ok());
+  EXPECT_EQ(set->choose(arguments)->reason,
+            "rows of several query heads share its tiles");
+  EXPECT_EQ(made, 0);
+  for (void *stream : {(void *)nullptr, (void *)&capturing}) {
+    LaunchReport report = launch(few, stream);
+    EXPECT_EQ(report.form, Form::pipelined);
+    EXPECT_EQ(report.reason, "rows of several query heads share its tiles");
+    EXPECT_TRUE(report.kernel->manifest().isPacked);
+    EXPECT_EQ(made, 1);
+  }
+  // The rules of TMA are both kernels'.
+  few.k.strides[2] = 132;
+  EXPECT_EQ(launch(few, nullptr).form, Form::direct);
+}
+
 TEST_F(LaunchTest, SetWithoutFallback) {
-  auto set = *KernelSet::create(load());
+  auto set = *KernelSet::create({load()});
   Call call;
   call.k.strides[2] = 132;
   Arguments arguments = set->arguments();
@@ -506,7 +599,8 @@ TEST_F(LaunchTest, SetWithoutFallback) {
 TEST_F(LaunchTest, SetLaunchesFirstWhatGoesBefore) {
   auto before = *Kernel::load(goingBefore(directManifest()), directImage);
   EXPECT_TRUE(before->manifest().before);
-  auto set = *KernelSet::create(load(), load(/*direct=*/true), nullptr, before);
+  auto set = *KernelSet::create(
+      {.preferred = load(), .fallback = load(/*direct=*/true), .before = before});
   EXPECT_FALSE(set->preferredKernel().manifest().before);
   Arguments arguments = set->arguments();
   Call call;

@@ -30,7 +30,10 @@ TEST(Manifest, ReadsEveryField) {
   EXPECT_TRUE(signature.tensors[5].isOptional);
   EXPECT_EQ(manifest->form, Form::pipelined);
   EXPECT_EQ(manifest->arguments.size(), 12u);
-  EXPECT_EQ(manifest->arguments[0].box, (std::vector<uint32_t>{64, 64, 1, 1}));
+  std::vector<int64_t> box;
+  for (const Extent &extent : manifest->arguments[0].box)
+    box.push_back(extent.fixed);
+  EXPECT_EQ(box, (std::vector<int64_t>{64, 64, 1, 1}));
   EXPECT_EQ(manifest->arguments[0].l2Promotion, 256);
   EXPECT_TRUE(manifest->grid.persistent);
   EXPECT_EQ(manifest->schedule, R"({"block_m":128})");
@@ -59,14 +62,20 @@ TEST(Manifest, WhatIsWrongIsNamed) {
   EXPECT_EQ(
       errorWith("\"tensor_map\"", "\"texture\""),
       "manifest: `arguments[0].kind`: expected \"tensor_map\", "
-      "\"pointer\", \"stride\", \"dim\", \"scalar\", \"workspace\" or "
-      "\"scratch\", but got \"texture\"");
+      "\"pointer\", \"stride\", \"dim\", \"scalar\", \"value\", "
+      "\"workspace\" or \"scratch\", but got \"texture\"");
   EXPECT_EQ(errorWith("[64, 64, 1, 1]", "[128, 64, 1, 1]"),
             "manifest: `arguments[0].box`: expected an inner box of a multiple "
             "of 16 bytes and at most 128, but got 256 bytes");
   EXPECT_EQ(errorWith("[64, 64, 1, 1]", "[64, 257, 1, 1]"),
             "manifest: `arguments[0].box[1]`: expected an integer from 1 to "
             "256, but got 257");
+  EXPECT_EQ(errorWith("[64, 64, 1, 1]", "[64, \"(<< 1 P)\", 1, 1]"),
+            "manifest: `arguments[0].box[1]`: bad expression `(<< 1 P)`, "
+            "column 8: unknown name `P`");
+  EXPECT_EQ(errorWith("[64, 64, 1, 1]", "[\"D\", 64, 1, 1]"),
+            "manifest: `arguments[0].box[0]`: expected an integer from 1 to "
+            "256, but got \"D\"");
   EXPECT_EQ(errorWith("[3, 2, 1, 0]", "[3, 2, 2, 0]"),
             "manifest: `arguments[0].axes[2]`: axis 2 is listed twice");
   EXPECT_EQ(errorWith("\"aligned\"", "\"lucky\""),

@@ -215,7 +215,7 @@ TEST_F(ScratchTest, ThreadsHaveTheirOwn) {
 
 TEST_F(ScratchTest, BehindWhatGoesBefore) {
   auto before = *Kernel::load(goingBefore(workspaceManifest()), directImage);
-  auto set = *KernelSet::create(kernel, nullptr, nullptr, before);
+  auto set = *KernelSet::create({.preferred = kernel, .before = before});
   EXPECT_EQ(*set->scratchBytes(arguments()), 42u);
   ASSERT_TRUE(set->launch(nullptr, arguments()).ok());
   ASSERT_EQ(fake.launches.size(), 3u);

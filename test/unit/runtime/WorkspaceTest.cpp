@@ -253,10 +253,10 @@ TEST_F(WorkspaceTest, RedoneRowsOfASet) {
   FakeStream one = stream(81);
   reinterpret_cast<uint32_t *>(slotFor(&one))[2] = 5;
   fake.clear();
-  EXPECT_EQ(*(*KernelSet::create(plain))->redoneRows(&one), 0u);
+  EXPECT_EQ(*(*KernelSet::create({plain}))->redoneRows(&one), 0u);
   EXPECT_TRUE(fake.calls.empty()); // there is nothing to ask about
-  EXPECT_EQ(*(*KernelSet::create(plain, kernel))->redoneRows(&one), 5u);
-  EXPECT_EQ(*(*KernelSet::create(kernel, kernel))->redoneRows(&one), 10u);
+  EXPECT_EQ(*(*KernelSet::create({plain, kernel}))->redoneRows(&one), 5u);
+  EXPECT_EQ(*(*KernelSet::create({kernel, kernel}))->redoneRows(&one), 10u);
 }
 
 TEST_F(WorkspaceTest, EveryDriverCallMayFail) {
@@ -302,12 +302,12 @@ TEST_F(WorkspaceTest, Visits) {
   fake.clear();
   EXPECT_EQ(plain->visits(&one)->full, 0u);
   EXPECT_TRUE(fake.calls.empty()); // there is nothing to ask about
-  auto set = *KernelSet::create(kernel, kernel);
+  auto set = *KernelSet::create({kernel, kernel});
   EXPECT_TRUE(set->countsVisits());
   EXPECT_EQ(set->visits(&one)->full, 34u);
-  EXPECT_EQ((*KernelSet::create(plain, kernel))->visits(&one)->full, 17u);
-  EXPECT_TRUE((*KernelSet::create(plain, kernel))->countsVisits());
-  EXPECT_FALSE((*KernelSet::create(plain))->countsVisits());
+  EXPECT_EQ((*KernelSet::create({plain, kernel}))->visits(&one)->full, 17u);
+  EXPECT_TRUE((*KernelSet::create({plain, kernel}))->countsVisits());
+  EXPECT_FALSE((*KernelSet::create({plain}))->countsVisits());
 
   one.capturing = true;
   Result<BlockVisits> visits = kernel->visits(&one);
