@@ -188,6 +188,12 @@ ParseResult ForBlocksOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseOperand(upper) || parser.parseKeyword("step") || parser.parseInteger(step))
     return failure();
   result.getOrAddProperties<Properties>().step = parser.getBuilder().getI64IntegerAttr(step);
+  if (succeeded(parser.parseOptionalKeyword("parts"))) {
+    int64_t parts;
+    if (parser.parseInteger(parts))
+      return failure();
+    result.getOrAddProperties<Properties>().parts = parser.getBuilder().getI64IntegerAttr(parts);
+  }
   induction.type = i64;
   SmallVector<OpAsmParser::Argument> args{induction};
   SmallVector<OpAsmParser::UnresolvedOperand> inits;
@@ -222,6 +228,8 @@ ParseResult ForBlocksOp::parse(OpAsmParser &parser, OperationState &result) {
 
 void ForBlocksOp::print(OpAsmPrinter &p) {
   p << " " << getInductionVar() << " = " << getLower() << " to " << getUpper() << " step " << getStep();
+  if (getParts())
+    p << " parts " << getParts();
   if (getNumFlags()) {
     p << " flags(";
     llvm::interleaveComma(getFlags(), p);
@@ -238,7 +246,14 @@ void ForBlocksOp::print(OpAsmPrinter &p) {
     p << " classes ";
     p.printRegion(getClasses());
   }
-  p.printOptionalAttrDict((*this)->getAttrs(), {"step"});
+  p.printOptionalAttrDict((*this)->getAttrs(), {"step", "parts"});
+}
+
+/// Whether classes yield `live`, and one value for each part.
+static LogicalResult verifyParts(Operation *op, int64_t parts, size_t values, int constraint) {
+  if (parts < 0 || values < size_t(1 + parts))
+    return op->emitOpError("constraint ") << constraint << ": expected classes that yield whether a block is live and what matters to " << parts << " parts, but got " << values << " values";
+  return success();
 }
 
 LogicalResult ForBlocksOp::verify() {
@@ -251,7 +266,11 @@ LogicalResult ForBlocksOp::verify() {
     TypeRange classes(getClasses().getArgumentTypes()), values(getClasses().front().getTerminator()->getOperandTypes());
     if (classes.size() != 1 || !classes[0].isInteger(64) || values.empty() || !llvm::all_of(values, [](Type type) { return type.isInteger(1); }))
       return emitOpError("constraint 3: expected classes that take an i64 and yield i1s");
-    llvm::append_range(expected, values.drop_front());
+    if (failed(verifyParts(*this, getParts(), values.size(), 3)))
+      return failure();
+    llvm::append_range(expected, values.drop_front().drop_back(getParts()));
+  } else if (getParts()) {
+    return emitOpError("constraint 3: expected classes that say what matters to ") << getParts() << " parts";
   }
   llvm::append_range(expected, getInits().getTypes());
   if (arguments != TypeRange(expected) || getResultTypes() != getInits().getTypes())
@@ -263,14 +282,18 @@ LogicalResult ForBlocksOp::verify() {
 
 Value ForBlocksOp::addFlag(Value value) {
   Operation *yield = getClasses().front().getTerminator();
-  yield->insertOperands(yield->getNumOperands(), value);
-  return getBody().insertArgument(yield->getNumOperands() - 1, value.getType(), value.getLoc());
+  unsigned place = 1 + getNumFlags();
+  yield->insertOperands(place, value);
+  return getBody().insertArgument(place, value.getType(), value.getLoc());
 }
 
 LogicalResult ForBlocksOp::canonicalize(ForBlocksOp op, PatternRewriter &rewriter) {
   if (!op.hasClasses() || op.getNumFlags() || !matchPattern(op.getClasses().front().getTerminator()->getOperand(0), m_One()))
     return failure();
-  rewriter.modifyOpInPlace(op, [&] { rewriter.eraseBlock(&op.getClasses().front()); });
+  rewriter.modifyOpInPlace(op, [&] {
+    rewriter.eraseBlock(&op.getClasses().front());
+    op.setParts(0);
+  });
   return success();
 }
 
@@ -285,6 +308,8 @@ LogicalResult ListBlocksOp::verify() {
   TypeRange arguments(getClasses().getArgumentTypes()), values(getClasses().front().getTerminator()->getOperandTypes());
   if (arguments.size() != 1 || !arguments[0].isInteger(64) || values.empty() || !llvm::all_of(values, [](Type type) { return type.isInteger(1); }))
     return emitOpError("constraint 1: expected classes that take an i64 and yield i1s");
+  if (failed(verifyParts(*this, getParts(), values.size(), 1)))
+    return failure();
   if (getStepAttr().getInt() <= 0)
     return emitOpError("constraint 2: expected a positive step, but got ") << getStepAttr().getInt();
   return success();
@@ -304,7 +329,7 @@ LogicalResult ListedBlockOp::verify() {
   ListBlocksOp list = getListOp();
   if (!list || getList() != list.getCount())
     return emitOpError("constraint 1: expected the count of a `tile.list_blocks`");
-  size_t values = list.getClasses().front().getTerminator()->getNumOperands(), expected = std::max<size_t>(values, 2) - 2;
+  size_t expected = std::max(list.getNumFlags(), 1u) - 1;
   if (getFlags().size() != expected)
     return emitOpError("constraint 2: expected ") << expected << " flags, but got " << getFlags().size();
   return success();

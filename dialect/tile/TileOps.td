@@ -239,8 +239,10 @@ def Tile_ForBlocksOp : Tile_Op<"for_blocks", [RecursiveMemoryEffects, SingleBloc
     Runs the body for `n = lower, lower + step, ...` while `n < upper`; the block is the keys `n .. n + step - 1`, of which those from N on do not exist. With `classes`, scalar
     code of the block's number, it leaves out the blocks for which `live`, the first value, is false, and gives the body the other values as flags behind `n`. A flag asks for work that
     may be done for any block: for blocks that are known to be full, say, it is false, and true is always right. Where the first flag is false, so are the others.
-    Constraints: 1. the body takes `n` (i64), the flags and the carried values, and yields the next ones. 2. `step` is positive. 3. `classes` takes `n` and yields i1s: `live`, then the flags.
-    Keys of a loop with classes are not negative, and below 2^30.
+    With `parts`, into so many equal parts its rows fall, and behind the flags `classes` says for each of them whether the block can matter to it: where not, the body leaves what is carried of those
+    rows as it is, and who runs it for them alone need not. Those who run it for all rows have no use for these values, which the body does not get.
+    Constraints: 1. the body takes `n` (i64), the flags and the carried values, and yields the next ones. 2. `step` is positive. 3. `classes` takes `n` and yields i1s: `live`, the flags, then one for
+    each part. Keys of a loop with classes are not negative, and below 2^30.
     Classes that let every block pass and have no flags are dropped.
 
     ```mlir
@@ -255,7 +257,7 @@ def Tile_ForBlocksOp : Tile_Op<"for_blocks", [RecursiveMemoryEffects, SingleBloc
     ```
     Lowers to `scf.for`; classes, by `tegula-rotate-loop` and `tegula-inline-classes`, to loops over live blocks.
   }];
-  let arguments = (ins I64:$lower, I64:$upper, I64Attr:$step, Variadic<AnyType>:$inits);
+  let arguments = (ins I64:$lower, I64:$upper, I64Attr:$step, DefaultValuedAttr<I64Attr, "0">:$parts, Variadic<AnyType>:$inits);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body, AnyRegion:$classes);
   let hasCustomAssemblyFormat = 1;
@@ -280,8 +282,9 @@ def Tile_ForBlocksOp : Tile_Op<"for_blocks", [RecursiveMemoryEffects, SingleBloc
 def Tile_ListBlocksOp : Tile_Op<"list_blocks", [RecursiveMemoryEffects]> {
   let summary = "the live blocks of a range of keys, in an order that can be known ahead";
   let description = [{
-    What `tile.for_blocks` with these bounds and classes visits: first the `free` blocks for which the first flag is false, then the others, `count` in all.
-    Constraints: 1. `classes` takes the number of a block (i64) and yields i1s: `live`, then the flags. 2. `step` is positive.
+    What `tile.for_blocks` with these bounds and classes visits: first the `free` blocks for which the first flag is false, then the others, `count` in all. `parts` are those of the loop; to all of
+    them the blocks that come first matter.
+    Constraints: 1. `classes` takes the number of a block (i64) and yields i1s: `live`, the flags, then one for each part. 2. `step` is positive.
 
     ```mlir
     %count, %free = tile.list_blocks %lo to %hi step 128 classes {
@@ -292,11 +295,12 @@ def Tile_ListBlocksOp : Tile_Op<"list_blocks", [RecursiveMemoryEffects]> {
     ```
     Lowers to code of the lanes of the producer's warp, each of which looks at one block, in two passes: to count, and to load.
   }];
-  let arguments = (ins I64:$lower, I64:$upper, I64Attr:$step);
+  let arguments = (ins I64:$lower, I64:$upper, I64Attr:$step, DefaultValuedAttr<I64Attr, "0">:$parts);
   let results = (outs I64:$count, I64:$free);
   let regions = (region SizedRegion<1>:$classes);
-  let assemblyFormat = "$lower `to` $upper `step` $step `classes` $classes attr-dict";
+  let assemblyFormat = "$lower `to` $upper `step` $step (`parts` $parts^)? `classes` $classes attr-dict";
   let hasVerifier = 1;
+  let extraClassDeclaration = [{ unsigned getNumFlags() { return getClasses().front().getTerminator()->getNumOperands() - 1 - getParts(); } }];
 }
 
 def Tile_AnyRangeOp : Tile_Op<"any_range", [RecursiveMemoryEffects]> {
@@ -324,8 +328,8 @@ def Tile_AnyRangeOp : Tile_Op<"any_range", [RecursiveMemoryEffects]> {
 def Tile_ListedBlockOp : Tile_Op<"listed_block", [Pure]> {
   let summary = "the number and the flags of a listed block";
   let description = [{
-    The block at `place` of a list, and its flags but for the first, which its place tells. Of a list without blocks, place 0 is the range's first one, with all flags set. A program takes the
-    places of a list in order, each once.
+    The block at `place` of a list, and its flags but for the first, which its place tells. Of a list without blocks, place 0 is the range's first one, with all flags set, and for all parts. A program
+    takes the places of a list in order, each once.
     Constraints: 1. `list` is the count of a `tile.list_blocks`. 2. there are as many flags as its classes have behind the first.
 
     ```mlir

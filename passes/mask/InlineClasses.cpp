@@ -20,14 +20,14 @@ using namespace tegula::tile;
 
 namespace {
 
-/// The values that classes yield for block `n`: their code, at `b`.
+/// What classes yield for block `n` that is for all rows, whether it is live and the flags: their code, at `b`.
 SmallVector<Value> classesOf(OpBuilder &b, ForBlocksOp loop, Value n) {
   IRMapping map;
   map.map(loop.getClasses().getArgument(0), n);
   Block &classes = loop.getClasses().front();
   for (Operation &op : classes.without_terminator())
     b.clone(op, map);
-  return llvm::map_to_vector(classes.getTerminator()->getOperands(), [&](Value value) { return map.lookupOrDefault(value); });
+  return llvm::map_to_vector(classes.getTerminator()->getOperands().take_front(1 + loop.getNumFlags()), [&](Value value) { return map.lookupOrDefault(value); });
 }
 
 class Inliner {
@@ -39,6 +39,7 @@ public:
     b.setInsertionPointToStart(&loop.getBody().front());
     takeFlags(classesOf(b, loop, loop.getInductionVar()));
     loop.getClasses().front().erase();
+    loop.setParts(0);
   }
 
   void visitLive() {

@@ -23,6 +23,53 @@ func.func @list(%n: i64) {
 
 // -----
 
+func.func @parts(%n: i64) {
+  // expected-error@+1 {{constraint 1: expected classes that yield whether a block is live and what matters to 2 parts, but got 2 values}}
+  %count, %free = tile.list_blocks %n to %n step 128 parts 2 classes {
+  ^bb0(%k: i64):
+    %live = arith.constant true
+    tile.yield %live, %live : i1, i1
+  }
+  return
+}
+
+// -----
+
+func.func @parts(%n: i64) {
+  %count, %free = tile.list_blocks %n to %n step 128 parts 2 classes {
+  ^bb0(%k: i64):
+    %live = arith.constant true
+    tile.yield %live, %live, %live : i1, i1, i1
+  }
+  // expected-error@+1 {{constraint 2: expected 0 flags, but got 2}}
+  %k, %a, %b = tile.listed_block %n of %count : i64, i1, i1
+  return
+}
+
+// -----
+
+func.func @parts(%n: i64) {
+  // expected-error@+1 {{constraint 3: expected classes that yield whether a block is live and what matters to 2 parts, but got 1 values}}
+  tile.for_blocks %i = %n to %n step 16 parts 2 {
+  } classes {
+  ^bb0(%k: i64):
+    %live = arith.constant true
+    tile.yield %live : i1
+  }
+  return
+}
+
+// -----
+
+func.func @parts(%n: i64) {
+  // expected-error@+1 {{constraint 3: expected classes that say what matters to 2 parts}}
+  tile.for_blocks %i = %n to %n step 16 parts 2 {
+  }
+  return
+}
+
+// -----
+
 func.func @listed(%n: i64) {
   // expected-error@+1 {{constraint 1: expected the count of a `tile.list_blocks`}}
   %k = tile.listed_block %n of %n : i64

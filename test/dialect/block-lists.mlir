@@ -17,6 +17,30 @@ tile.kernel @list(%lo: i64, %hi: i64) {
   tile.return
 }
 
+// Beside the flags, what matters to which part of the rows.
+// CHECK-LABEL: tile.kernel @parts
+tile.kernel @parts(%lo: i64, %hi: i64, %x: f32) {
+  // CHECK: tile.for_blocks %{{.*}} = %{{.*}} to %{{.*}} step 64 parts 2 flags(%{{.*}}) iter_args(%{{.*}} = %{{.*}}) -> (f32) {
+  // CHECK: tile.yield %[[LIVE:.*]], %[[LIVE]], %[[LIVE]], %[[LATER:.*]] : i1, i1, i1, i1
+  %r = tile.for_blocks %n = %lo to %hi step 64 parts 2 flags(%partial) iter_args(%y = %x) -> (f32) {
+    tile.yield %y : f32
+  } classes {
+  ^bb0(%n: i64):
+    %live = arith.cmpi sge, %n, %lo : i64
+    %later = arith.cmpi sgt, %n, %lo : i64
+    tile.yield %live, %live, %live, %later : i1, i1, i1, i1
+  }
+  // CHECK: %[[COUNT:.*]], %{{.*}} = tile.list_blocks %{{.*}} to %{{.*}} step 64 parts 2 classes {
+  %count, %free = tile.list_blocks %lo to %hi step 64 parts 2 classes {
+  ^bb0(%n: i64):
+    %live = arith.cmpi sge, %n, %lo : i64
+    tile.yield %live, %live, %live, %live, %live : i1, i1, i1, i1, i1
+  }
+  // CHECK: tile.listed_block %{{.*}} of %[[COUNT]] : i64, i1
+  %k, %flag = tile.listed_block %free of %count : i64, i1
+  tile.return
+}
+
 // CHECK-LABEL: tile.kernel @ranges
 tile.kernel @ranges(%n: i64, %count: i64) {
   // CHECK: tile.any_range %{{.*}} step 128 of %{{.*}} {

@@ -35,6 +35,31 @@ tile.kernel @live(%lo: i64, %hi: i64, %x: memref<?xf32>) {
 
 // -----
 
+// Who runs a block for all rows has no use for what matters to parts of them.
+// CHECK-LABEL: tile.kernel @parts
+tile.kernel @parts(%lo: i64, %hi: i64, %x: memref<?xf32>) {
+  // CHECK: tile.for_blocks %{{.*}} = %c0{{.*}} to %{{.*}} step 1 iter_args(%{{.*}} = %{{.*}}, %[[FROM:.*]] = %{{.*}}) -> (i1, i64)
+  // CHECK: scf.while (%[[AT:.*]] = %[[FROM]])
+  // CHECK: scf.condition
+  // CHECK: %[[FLAG:.*]] = arith.cmpi eq, %{{.*}}, %arg0
+  // CHECK: tile.yield %[[FLAG]], %{{.*}} : i1, i64
+  %no = arith.constant false
+  %r = tile.for_blocks %n = %lo to %hi step 16 parts 2 flags(%p) iter_args(%c = %no) -> (i1) {
+    %y = tile.load %x[%n] axes [0] : memref<?xf32> -> tensor<16xf32>
+    tile.print "{}" (%y) : tensor<16xf32>
+    tile.yield %p : i1
+  } classes {
+  ^bb0(%k: i64):
+    %live = arith.cmpi ne, %k, %hi : i64
+    %partial = arith.cmpi eq, %k, %lo : i64
+    %later = arith.cmpi sgt, %k, %lo : i64
+    tile.yield %live, %partial, %live, %later : i1, i1, i1, i1
+  }
+  tile.return
+}
+
+// -----
+
 // Whether a block meets one of many ranges: a loop over them.
 // CHECK-LABEL: tile.kernel @ranges
 tile.kernel @ranges(%n: i64, %count: i64, %x: memref<?xi64>) {
