@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
@@ -149,13 +150,22 @@ private:
 
 bool isEmpty(Region &region) { return region.empty() || llvm::hasSingleElement(region.front()); }
 
-/// A branch one of whose arms does nothing, and the condition's value that leads there.
+bool issues(Block &block) {
+  return llvm::any_of(block.getOps<warp::MmaOp>(), [](warp::MmaOp op) { return isa<warp::SlotType>(op.getRhs().getType()); });
+}
+
+/// Whether the work of a block is under the branch.
+bool holdsWork(scf::IfOp branch) { return issues(*branch.thenBlock()); }
+
+/// A branch one of whose arms does nothing, or one that the work of a block is under, and the condition's value that leads to that arm or to the work.
 struct Test {
   scf::IfOp branch;
-  bool whenEmpty;
+  bool value;
   bool toTheEnd = false; ///< known from some block on
 
   static std::optional<Test> match(scf::IfOp branch) {
+    if (holdsWork(branch))
+      return Test{branch, true};
     bool first = isEmpty(branch.getThenRegion()), second = isEmpty(branch.getElseRegion());
     return first == second ? std::nullopt : std::optional(Test{branch, first});
   }
@@ -165,8 +175,7 @@ struct SplitBlocksPass : tegula::impl::SplitBlocksPassBase<SplitBlocksPass> {
   void runOnOperation() override {
     SmallVector<scf::ForOp> all;
     getOperation()->walk([&](scf::ForOp loop) {
-      bool issues = llvm::any_of(loop.getBody()->getOps<warp::MmaOp>(), [](warp::MmaOp op) { return isa<warp::SlotType>(op.getRhs().getType()); });
-      if (issues)
+      if (issues(*loop.getBody()) || llvm::any_of(loop.getBody()->getOps<scf::IfOp>(), holdsWork))
         all.push_back(loop);
     });
     IndexRanges ranges(rangesAtLaunch(getOperation()));
@@ -181,9 +190,13 @@ private:
     Prover prover(b, loop, ranges);
     SmallVector<Test> known;
     Stretch stretch;
-    for (scf::IfOp branch : loop.getBody()->getOps<scf::IfOp>()) {
+    SmallVector<scf::IfOp> branches(loop.getBody()->getOps<scf::IfOp>());
+    for (scf::IfOp branch : SmallVector<scf::IfOp>(branches))
+      if (holdsWork(branch))
+        llvm::append_range(branches, branch.thenBlock()->getOps<scf::IfOp>());
+    for (scf::IfOp branch : branches) {
       std::optional<Test> test = Test::match(branch);
-      std::optional<Stretch> found = test && !loop.isDefinedOutsideOfLoop(branch.getCondition()) ? prover.holds(branch.getCondition(), test->whenEmpty) : std::nullopt;
+      std::optional<Stretch> found = test && !loop.isDefinedOutsideOfLoop(branch.getCondition()) ? prover.holds(branch.getCondition(), test->value) : std::nullopt;
       if (!found)
         continue;
       test->toTheEnd = !found->to;
@@ -195,22 +208,24 @@ private:
     // Each loop starts where the one before it ends.
     Value start = loop.getLowerBound();
     SmallVector<Value> carried(loop.getInits());
-    auto append = [&](Value end) {
-      auto part = cast<scf::ForOp>(b.clone(*loop));
+    auto append = [&](Value end, IRMapping &copies) {
+      auto part = cast<scf::ForOp>(b.clone(*loop, copies));
       part.getLowerBoundMutable().assign(start);
       part.getUpperBoundMutable().assign(end);
       part.getInitArgsMutable().assign(carried);
       carried.assign(part.getResults().begin(), part.getResults().end());
       start = end;
-      return part;
     };
+    IRMapping first, middle, last;
     if (stretch.from)
-      append(wholeBlocks(b, loop, start, stretch.from));
+      append(wholeBlocks(b, loop, start, stretch.from), first);
     Value end = stretch.to ? wholeBlocks(b, loop, start, stretch.to) : loop.getUpperBound();
-    scf::ForOp middle = append(end);
-    if (stretch.to)
-      leaveOut(llvm::to_vector(llvm::make_filter_range(known, [](const Test &test) { return test.toTheEnd; })), loop, append(loop.getUpperBound()));
-    leaveOut(known, loop, middle);
+    append(end, middle);
+    if (stretch.to) {
+      append(loop.getUpperBound(), last);
+      leaveOut(llvm::to_vector(llvm::make_filter_range(known, [](const Test &test) { return test.toTheEnd; })), last);
+    }
+    leaveOut(known, middle);
     loop.replaceAllUsesWith(carried);
     loop.erase();
     ++loops;
@@ -226,20 +241,20 @@ private:
     return arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, arith::AddIOp::create(b, loc, start, whole), loop.getUpperBound()), start);
   }
 
-  /// In the copy `part` of `loop`: the branches that are known.
-  static void leaveOut(ArrayRef<Test> known, scf::ForOp loop, scf::ForOp part) {
-    SmallVector<scf::IfOp> copies;
-    for (auto [original, copy] : llvm::zip(*loop.getBody(), *part.getBody()))
-      for (const Test &test : known)
-        if (test.branch == &original)
-          copies.push_back(cast<scf::IfOp>(copy));
-    IRRewriter rewriter(part.getContext());
-    for (auto [copy, test] : llvm::zip_equal(copies, known)) {
-      Region &taken = test.whenEmpty ? copy.getThenRegion() : copy.getElseRegion();
-      SmallVector<Value> results;
-      if (!taken.empty())
-        results.assign(taken.front().getTerminator()->operand_begin(), taken.front().getTerminator()->operand_end());
-      rewriter.replaceOp(copy, results);
+  /// In a copy of the loop: the branches that are known.
+  static void leaveOut(ArrayRef<Test> known, const IRMapping &copies) {
+    for (Test test : known) {
+      auto copy = cast<scf::IfOp>(copies.lookup(test.branch.getOperation()));
+      IRRewriter rewriter(copy.getContext());
+      Region &taken = test.value ? copy.getThenRegion() : copy.getElseRegion();
+      if (taken.empty()) {
+        rewriter.eraseOp(copy);
+        continue;
+      }
+      Operation *yield = taken.front().getTerminator();
+      rewriter.inlineBlockBefore(&taken.front(), copy);
+      rewriter.replaceOp(copy, yield->getOperands());
+      rewriter.eraseOp(yield);
     }
   }
 };
