@@ -180,7 +180,8 @@ def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {
     disjunctions of comparisons that are linear in it, the loop's ends move inward, in whole blocks, and by the rows of each warpgroup of a tile where that can spare one a block; the select of scores stands under `scf.if` on a scalar test that is
     false where every pair of the block is visible. Nothing is assumed of what it cannot read: such blocks are visited and tested. The ends move only if a hidden block
     leaves the loop's state as it is. Where these ends do not say all that is known of a block, the loop gets classes: whether some pair is visible, and the tests as flags, so that
-    who looks for the next block does them, and the rest knows. What a mask is and-ed of falls apart into conditions that hold up to some key of a row, from some key on, and others, each
+    who looks for the next block does them, and the rest knows. Where consumers share such blocks and none is in flight beside another (`overlap = false`), classes also say which of them matter to the
+    rows of each warpgroup, where that can spare one a block. What a mask is and-ed of falls apart into conditions that hold up to some key of a row, from some key on, and others, each
     under its own test, as a block seldom needs several. In a block that is tested, several limits of a row on its keys become one. Runs before the loop is rotated, on programs written by hand like on decomposed ones.
 
     Example: under `i + (N - M) >= j` the loop ends at `min(N, m0 + 127 + (N - M) + 1)`, and the test is `m0 + (N - M) < n + 127`.
@@ -299,7 +300,7 @@ def PartitionRolesPass : Pass<"tegula-partition-roles", "::mlir::ModuleOp"> {
     the rest becomes the consumer role, whose matrix ops are asynchronous. `direct`: one role, matrix operands read from global memory.
     Awaits stand before the first use of a result; a slot is released after the await of the last matrix op that reads it; weights are packed for the next
     matrix op only after the await of the one that reads the old ones (else ptxas serialises all of them).
-    A warpgroup that starts behind a tile's first block, or ends ahead of its last, waits for and releases the slots of the blocks that it leaves out.
+    A warpgroup that starts behind a tile's first block, ends ahead of its last, or has no use for a listed one, waits for and releases the slots of the blocks that it leaves out.
     A producer that lists blocks takes registers for that from the consumers.
   }];
   let options = [Option<"target", "target", "std::string", "\"sm_90a\"", "a GPU target's name">];
@@ -322,7 +323,7 @@ def SplitBlocksPass : Pass<"tegula-split-blocks", "::tegula::warp::KernelOp"> {
   let description = [{
     A consumer's loop over blocks branches where a block may need its mask, or values of unseen keys zeroed. Where such a condition compares the block's number with
     one that the loop does not change, it holds on one stretch of the walk, whose ends are computed ahead: the loop becomes up to three, and that of the middle has neither the tests
-    nor what they guard. Blocks of the outer loops are tested as before.
+    nor what they guard. Blocks of the outer loops are tested as before. A branch that holds a block's matrix ops, for warpgroups that may leave it out, is taken in the middle.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
   let statistics = [Statistic<"loops", "loops", "loops that were split">];

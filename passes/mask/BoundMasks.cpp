@@ -286,7 +286,34 @@ private:
       return;
     }
     yield.getValuesMutable().assign(live);
+    if (SmallVector<Value> parts = liveForParts(found, code); !parts.empty()) {
+      yield.getValuesMutable().append(parts);
+      loop.setParts(parts.size());
+    }
     ++classified;
+  }
+
+  /// Whether a block holds a pair for which the condition may be true, for the rows of each warpgroup; nothing where that is not known, or cannot spare one a block. Products of several blocks run
+  /// beside each other but under `overlap = false`, and warpgroups that take turns have all blocks in common.
+  SmallVector<Value> liveForParts(MaskedScores found, BlockCode &code) {
+    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
+    if (!schedule || schedule.getForm() != Form::Pipelined || schedule.getOverlap() || schedule.getPingPong() || schedule.getConsumers() * warpgroupRows != found.rows() || !endsByOwnRows(found))
+      return {};
+    bool isOfTiles = found.mask.getBody().walk([](ClassifiedOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (isOfTiles)
+      return {};
+    OpBuilder ahead(found.loop);
+    Location loc = found.mask.getLoc();
+    SmallVector<Value> parts;
+    for (int64_t first = 0; first != found.rows(); first += warpgroupRows) {
+      Value row = ahead.createOrFold<arith::AddIOp>(loc, found.mask.getRows(), arith::ConstantOp::create(ahead, loc, ahead.getI64IntegerAttr(first)));
+      BoxEvaluator box = evaluatorOf(found, code, span(ahead, loc, row, warpgroupRows));
+      Value some = box.truth(condition(found)).some;
+      if (!some || matchPattern(some, m_One()))
+        return {};
+      parts.push_back(some);
+    }
+    return parts;
   }
 
   /// Whether a block holds a pair for which the condition may be true; null where that is not known. What is not known of all rows at once is looked for in each of them.
@@ -313,10 +340,14 @@ private:
 
   /// Of scalar code, over a block.
   BoxEvaluator evaluatorOf(MaskedScores found, BlockCode &code) {
+    OpBuilder ahead(found.loop); // which rows these are is said when roles are made, of ops outside nested code
+    return evaluatorOf(found, code, rowsOfOne(found.loop.hasClasses() ? ahead : code.b, found));
+  }
+
+  BoxEvaluator evaluatorOf(MaskedScores found, BlockCode &code, Interval rows) {
     Region &region = found.mask.getBody();
     BoxEvaluator box = code.evaluator();
-    OpBuilder ahead(found.loop); // which rows these are is said when roles are made, of ops outside nested code
-    box.set(region.getArgument(0), rowsOfOne(found.loop.hasClasses() ? ahead : code.b, found));
+    box.set(region.getArgument(0), rows);
     box.set(region.getArgument(1), span(code.b, found.mask.getLoc(), code.number(), found.columns()));
     return box;
   }

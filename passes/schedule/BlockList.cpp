@@ -18,7 +18,7 @@ Value BlockList::word(OpBuilder &b, int64_t value) { return arith::ConstantOp::c
 Value BlockList::widened(OpBuilder &b, Value value) { return arith::ExtUIOp::create(b, loc, b.getI64Type(), value); }
 
 BlockList::BlockList(OpBuilder &b, tile::ListBlocksOp op, IRMapping &map)
-    : op(op), loc(op.getLoc()), numClasses(op.getClasses().front().getTerminator()->getNumOperands()), lower(map.lookup(op.getLower())),
+    : op(op), loc(op.getLoc()), numClasses(op.getClasses().front().getTerminator()->getNumOperands()), hasOrder(op.getNumFlags() > 0), lower(map.lookup(op.getLower())),
       upper(map.lookup(op.getUpper())) {
   Value zero = constant(b, 0), width = constant(b, lanes * op.getStep());
   Value span = arith::MaxSIOp::create(b, loc, arith::SubIOp::create(b, loc, upper, lower), zero);
@@ -28,7 +28,7 @@ BlockList::BlockList(OpBuilder &b, tile::ListBlocksOp op, IRMapping &map)
   auto counts = scf::ForOp::create(b, loc, lower, upper, width, ValueRange{none, none}, [&](OpBuilder &inner, Location, Value first, ValueRange sums) {
     SmallVector<Value> bits = classify(inner, first, map);
     Value free = bits[0];
-    if (hasOrder())
+    if (hasOrder)
       free = arith::AndIOp::create(inner, loc, bits[0], arith::XOrIOp::create(inner, loc, bits[1], word(inner, -1)));
     auto add = [&](Value sum, Value of) -> Value { return arith::AddIOp::create(inner, loc, sum, math::CtPopOp::create(inner, loc, of)); };
     scf::YieldOp::create(inner, loc, ValueRange{add(sums[0], bits[0]), add(sums[1], free)});
@@ -36,7 +36,7 @@ BlockList::BlockList(OpBuilder &b, tile::ListBlocksOp op, IRMapping &map)
   map.map(op.getCount(), widened(b, counts.getResult(0)));
   map.map(op.getFree(), widened(b, counts.getResult(1)));
   state = {word(b, -1), none};
-  state.append(hasOrder() ? numClasses - 2 : 0, none);
+  state.append(numClasses - 1 - hasOrder, none);
 }
 
 SmallVector<Value> BlockList::classify(OpBuilder &b, Value first, const IRMapping &map) {
@@ -56,7 +56,7 @@ Value BlockList::firstOf(OpBuilder &b, Value group, Value isSecond) {
 
 SmallVector<Value> BlockList::next(OpBuilder &b, tile::ListedBlockOp block, IRMapping &map) {
   Value zero = word(b, 0), one = word(b, 1);
-  Value end = hasOrder() ? arith::AddIOp::create(b, loc, groups, groups).getResult() : groups;
+  Value end = hasOrder ? arith::AddIOp::create(b, loc, groups, groups).getResult() : groups;
   auto isSecond = [&](OpBuilder &at, Value group) -> Value { return arith::CmpIOp::create(at, loc, arith::CmpIPredicate::sge, group, groups); };
   auto search = scf::WhileOp::create(
       b, loc, TypeRange(ValueRange(state)), state,
@@ -69,15 +69,15 @@ SmallVector<Value> BlockList::next(OpBuilder &b, tile::ListedBlockOp block, IRMa
         Value group = arith::AddIOp::create(at, loc, now[0], one), second = isSecond(at, group);
         SmallVector<Value> bits = classify(at, firstOf(at, group, second), map);
         SmallVector<Value> then{group, bits[0]};
-        if (hasOrder()) {
+        if (hasOrder) {
           Value others = arith::XOrIOp::create(at, loc, bits[1], word(at, -1));
           then[1] = arith::AndIOp::create(at, loc, bits[0], arith::SelectOp::create(at, loc, second, bits[1], others));
-          llvm::append_range(then, ArrayRef(bits).drop_front(2));
         }
+        llvm::append_range(then, ArrayRef(bits).drop_front(1 + hasOrder));
         scf::YieldOp::create(at, loc, then);
       });
   state.assign(search.getResults().begin(), search.getResults().end());
-  // Of an empty list, the range's first block, with all flags.
+  // Of an empty list, the range's first block, with all flags, for all parts.
   Value live = state[1], isNone = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, live, zero);
   Value lane = math::CountTrailingZerosOp::create(b, loc, live);
   lane = arith::AndIOp::create(b, loc, lane, word(b, lanes - 1));
@@ -88,13 +88,14 @@ SmallVector<Value> BlockList::next(OpBuilder &b, tile::ListedBlockOp block, IRMa
   map.map(block.getNumber(), number);
   SmallVector<Value> note{number, map.lookup(op.getCount()), map.lookup(op.getFree())};
   Value flags = zero;
-  for (auto [index, flag] : llvm::enumerate(block.getFlags())) {
-    Value bit = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, state[2 + index], lane), one);
+  for (auto [index, bits] : llvm::enumerate(ArrayRef(state).drop_front(2))) {
+    Value bit = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, lane), one);
     bit = arith::SelectOp::create(b, loc, isNone, one, bit);
-    map.map(flag, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, zero).getResult());
+    if (index < block.getFlags().size())
+      map.map(block.getFlags()[index], arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, zero).getResult());
     flags = arith::OrIOp::create(b, loc, flags, arith::ShLIOp::create(b, loc, bit, word(b, index)));
   }
-  if (!block.getFlags().empty())
+  if (state.size() > 2)
     note.push_back(widened(b, flags));
   return note;
 }

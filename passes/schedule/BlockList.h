@@ -15,10 +15,10 @@ public:
   BlockList(mlir::OpBuilder &b, tile::ListBlocksOp op, mlir::IRMapping &map);
 
   /// Goes on to the next block: maps the results of `block`, and gives its note: its number, how many blocks the list has, how many of them come first, and, if the list
-  /// has any, the flags as bits.
+  /// has any, the flags behind the first as bits, with one for each part behind them.
   llvm::SmallVector<mlir::Value> next(mlir::OpBuilder &b, tile::ListedBlockOp block, mlir::IRMapping &map);
 
-  /// Where the walk is, which loops carry: the group of 32, its blocks that are to come, and the further flags of its blocks; i32.
+  /// Where the walk is, which loops carry: the group of 32, its blocks that are to come, and the further flags and the parts of its blocks; i32.
   llvm::SmallVector<mlir::Value> state;
 
 private:
@@ -27,11 +27,11 @@ private:
   mlir::Value constant(mlir::OpBuilder &b, int64_t value);
   mlir::Value word(mlir::OpBuilder &b, int64_t value);
   mlir::Value widened(mlir::OpBuilder &b, mlir::Value value);
-  bool hasOrder() const { return numClasses > 1; }
 
   tile::ListBlocksOp op;
   mlir::Location loc;
   unsigned numClasses;
+  bool hasOrder; ///< by the first flag
   mlir::Value lower, upper, groups;
 };
 

@@ -144,15 +144,20 @@ LogicalResult ConsumerRole::blockLoop(tile::ForBlocksOp blocks) {
   auto result = loop(blocks, upper, inits, [&](ValueRange carried) -> FailureOr<SmallVector<Value>> {
     for (auto [argument, value] : llvm::zip(blocks.getIterArgs(), carried))
       map.map(argument, value);
-    for (Operation &inner : body.without_terminator())
-      if (failed(emit(inner)))
+    Block::iterator rest = body.begin();
+    tile::ListedBlockOp parted = partedBlock(blocks);
+    for (; parted && &*rest != parted->getNextNode(); ++rest)
+      if (failed(emit(*rest)))
         return failure();
-    awaitOperands(*body.getTerminator());
-    finishBlock(body);
-    SmallVector<Value> next;
-    for (Value value : body.getTerminator()->getOperands())
-      next.push_back(map.lookup(value));
-    return next;
+    auto emitRest = [&]() -> FailureOr<SmallVector<Value>> {
+      for (Operation &inner : llvm::make_range(rest, std::prev(body.end())))
+        if (failed(emit(inner)))
+          return failure();
+      awaitOperands(*body.getTerminator());
+      finishBlock(body);
+      return llvm::map_to_vector(body.getTerminator()->getOperands(), [&](Value value) { return map.lookup(value); });
+    };
+    return parted ? unlessHidden(parted, carried, emitRest) : emitRest();
   });
   if (!result)
     return failure();
@@ -248,10 +253,11 @@ LogicalResult ConsumerRole::readNote(tile::ListedBlockOp block) {
     return block.emitError("internal: no load of the block carries its note");
   take(carrier);
   const Slot &slot = slots[carrier.getTile()];
-  SmallVector<Type> types(block.getFlags().empty() ? 3 : 4, b.getI64Type());
+  tile::ListBlocksOp list = block.getListOp();
+  SmallVector<Type> types(block.getFlags().empty() && list.getParts() == 0 ? 3 : 4, b.getI64Type());
   auto note = warp::ReadNoteOp::create(b, loc, types, rings.rings[slot.ring].op, slot.counter, slot.copy);
   map.map(block.getNumber(), note.getValues()[0]);
-  if (tile::ListBlocksOp list = block.getListOp(); !map.contains(list.getCount())) {
+  if (!map.contains(list.getCount())) {
     map.map(list.getCount(), note.getValues()[1]);
     map.map(list.getFree(), note.getValues()[2]);
   }
@@ -259,6 +265,8 @@ LogicalResult ConsumerRole::readNote(tile::ListedBlockOp block) {
     Value bit = arith::AndIOp::create(b, loc, note.getValues()[3], arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(int64_t(1) << index)));
     map.map(flag, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, zero).getResult());
   }
+  if (list.getParts())
+    partBits[block] = note.getValues()[3];
   return success();
 }
 

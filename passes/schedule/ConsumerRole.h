@@ -57,6 +57,11 @@ private:
   llvm::SmallVector<unsigned> ringsOf(tile::ForBlocksOp blocks) const;
   tile::ForBlocksOp begunBy(tile::LoadOp load) const;
   mlir::LogicalResult passOverFront(tile::ForBlocksOp blocks, mlir::Value first);
+  tile::ListedBlockOp partedBlock(tile::ForBlocksOp blocks) const;
+  mlir::Value mattersToOwnRows(tile::ListedBlockOp block);
+  mlir::FailureOr<llvm::SmallVector<mlir::Value>> unlessHidden(tile::ListedBlockOp block, mlir::ValueRange carried,
+                                                               llvm::function_ref<mlir::FailureOr<llvm::SmallVector<mlir::Value>>()> fill);
+  void passOverSlot(mlir::OpBuilder &at, mlir::Location loc, unsigned ring, mlir::Value counter);
   void passOver(mlir::Location loc, llvm::ArrayRef<unsigned> numbers, mlir::Value from, mlir::Value to, int64_t step);
 
   // RedoRows.cpp
@@ -79,6 +84,7 @@ private:
   llvm::MapVector<mlir::Value, Slot> slots;          ///< loaded tile -> the slot that holds it
   llvm::SmallVector<Rest> rests;
   llvm::DenseSet<mlir::Operation *> begun;           ///< loops whose front is passed over
+  llvm::DenseMap<mlir::Operation *, mlir::Value> partBits; ///< listed block -> the word of its note that says which parts of the rows it matters to
 };
 
 } // namespace tegula

@@ -1,7 +1,7 @@
 // Blocks that some warpgroups of a tile need and others do not.
 //
 // A ring's slot is filled again when all warpgroups have released it, so one that starts late waits for and releases what is ahead of its first block, and one that ends early what is left, while
-// it holds no slot that the producer needs to go on.
+// it holds no slot that the producer needs to go on; and one whose rows see nothing of a listed block, that block's.
 #include "passes/schedule/ConsumerRole.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -130,6 +130,16 @@ void ConsumerRole::passOverRest() {
   });
 }
 
+/// Waits for a slot and releases it.
+void ConsumerRole::passOverSlot(OpBuilder &at, Location loc, unsigned number, Value counter) {
+  warp::RingOp ring = rings.rings[number].op;
+  auto type = ring.getRing().getType();
+  auto slot = warp::SlotType::get(at.getContext(), type.getRows(), type.getColumns(), type.getElementType());
+  Value copy = ring.getCopies() > 1 ? warp::WarpgroupOp::create(at, loc, at.getI64Type()).getResult() : zero;
+  warp::WaitOp::create(at, loc, slot, ring, counter, copy);
+  warp::ReleaseOp::create(at, loc, ring, counter, copy);
+}
+
 /// Waits for and releases a slot of each ring for each block from `from` on and before `to`.
 void ConsumerRole::passOver(Location loc, ArrayRef<unsigned> numbers, Value from, Value to, int64_t step) {
   SmallVector<Value> inits;
@@ -139,16 +149,65 @@ void ConsumerRole::passOver(Location loc, ArrayRef<unsigned> numbers, Value from
     SmallVector<Value> next;
     Value one = arith::ConstantOp::create(inner, loc, inner.getI64IntegerAttr(1));
     for (auto [number, counter] : llvm::zip(numbers, carried)) {
-      warp::RingOp ring = rings.rings[number].op;
-      auto type = ring.getRing().getType();
-      auto slot = warp::SlotType::get(inner.getContext(), type.getRows(), type.getColumns(), type.getElementType());
-      Value copy = ring.getCopies() > 1 ? warp::WarpgroupOp::create(inner, loc, inner.getI64Type()).getResult() : zero;
-      warp::WaitOp::create(inner, loc, slot, ring, counter, copy);
-      warp::ReleaseOp::create(inner, loc, ring, counter, copy);
+      passOverSlot(inner, loc, number, counter);
       next.push_back(arith::AddIOp::create(inner, loc, counter, one));
     }
     scf::YieldOp::create(inner, loc, next);
   });
   for (auto [number, counter] : llvm::zip(numbers, loop.getResults()))
     counters[number] = counter;
+}
+
+/// The listed block that the loop's body begins with, if its note tells to which warpgroups' rows it matters, and nothing of another block is in flight there.
+tile::ListedBlockOp ConsumerRole::partedBlock(tile::ForBlocksOp blocks) const {
+  auto listed = blocks.getBody().front().getOps<tile::ListedBlockOp>();
+  bool isParted = pipelined && consumers > 1 && !schedule.getOverlap() && llvm::hasSingleElement(listed) && (*listed.begin()).getListOp().getParts() == consumers;
+  return isParted ? *listed.begin() : tile::ListedBlockOp();
+}
+
+/// Whether a listed block matters to this warpgroup's rows; those that come first do to all.
+Value ConsumerRole::mattersToOwnRows(tile::ListedBlockOp block) {
+  Location loc = block.getLoc();
+  auto constant = [&](int64_t value) -> Value { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); };
+  Value group = warp::WarpgroupOp::create(b, loc, b.getI64Type()), mask = arith::ShLIOp::create(b, loc, constant(int64_t(1) << block.getFlags().size()), group);
+  Value bit = arith::AndIOp::create(b, loc, partBits.lookup(block), mask), matters = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, bit, zero);
+  tile::ListBlocksOp list = block.getListOp();
+  if (list.getNumFlags() == 0)
+    return matters;
+  Value isFree = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, map.lookup(block.getPlace()), map.lookup(list.getFree()));
+  return arith::OrIOp::create(b, loc, isFree, matters);
+}
+
+/// What `fill` does for a block behind its note, in a branch: where the block does not matter to this warpgroup's rows, it only takes the block's slots, and what the loop carries stays.
+FailureOr<SmallVector<Value>> ConsumerRole::unlessHidden(tile::ListedBlockOp block, ValueRange carried, function_ref<FailureOr<SmallVector<Value>>()> fill) {
+  Location loc = block.getLoc();
+  if (!pending.empty())
+    return block.emitError("internal: matrix ops are in flight where warpgroups of a tile leave a block out");
+  tile::LoadOp carrier = rings.carrierOf(block);
+  Slot noted = slots[carrier.getTile()];
+  SmallVector<Value> ahead(counters);
+  auto branch = scf::IfOp::create(b, loc, ValueRange(carried).getTypes(), mattersToOwnRows(block), /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  FailureOr<SmallVector<Value>> next = fill();
+  if (failed(next))
+    return failure();
+  scf::YieldOp::create(b, loc, *next);
+  counters = ahead;
+  b.setInsertionPointToStart(branch.elseBlock());
+  warp::ReleaseOp::create(b, loc, rings.rings[noted.ring].op, noted.counter, noted.copy);
+  SmallVector<unsigned> others;
+  for (auto load : block->getBlock()->getOps<tile::LoadOp>())
+    if (std::optional<unsigned> ring = load == carrier ? std::nullopt : rings.of(load)) {
+      passOverSlot(b, loc, *ring, counters[*ring]);
+      advance(*ring, loc);
+      others.push_back(*ring);
+    }
+  scf::YieldOp::create(b, loc, carried);
+  // Both arms take as many slots.
+  counters = ahead;
+  b.setInsertionPointAfter(branch);
+  for (unsigned ring : others)
+    advance(ring, loc);
+  return llvm::to_vector_of<Value>(branch.getResults());
 }

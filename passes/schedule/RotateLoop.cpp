@@ -168,7 +168,7 @@ private:
 class ListWalk : public BlockWalk {
 public:
   ListWalk(OpBuilder &b, ForBlocksOp loop) : BlockWalk(b, loop), numFlags(loop.getNumFlags()) {
-    list = ListBlocksOp::create(b, loc, lower, upper, step);
+    list = ListBlocksOp::create(b, loc, lower, upper, step, loop.getParts());
     list.getClasses().takeBody(loop.getClasses());
     hoistFixed();
     lower = constant(0), upper = list.getCount(), step = 1;

@@ -64,7 +64,8 @@ void KnownValues::lookUp(tile::LookupOp op) {
   values[op->getResult(0)] = Known::of(choices.choose(kernel.nameOf(table) + "[" + key + "]", kernel.optionsFor(element)));
 }
 
-/// Which blocks are live is chosen, one way for even tiles and one for odd ones: none, the first, some others, all. Every second one has the first flag.
+/// Which blocks are live is chosen, one way for even tiles and one for odd ones: none, the first, some others, all. Every second one has the first flag; of the others, each has all, none, or one of
+/// them in turn.
 void KnownValues::classify(warp::ClassifyBlocksOp op) {
   std::optional<int64_t> first = numberOf(op.getFirst()), end = numberOf(op.getEnd());
   for (Value result : op.getBits())
@@ -77,6 +78,17 @@ void KnownValues::classify(warp::ClassifyBlocksOp op) {
   values[op.getBits()[0]] = Known::of(live & ((int64_t(1) << blocks) - 1));
   if (op.getNumResults() > 1)
     values[op.getBits()[1]] = Known::of(second);
+  int64_t others = static_cast<int64_t>(op.getNumResults()) - 2;
+  if (others <= 0)
+    return;
+  enum Which { All, None, InTurn };
+  int64_t which = choices.choose("flags of blocks", {All, None, InTurn});
+  for (int64_t other = 0; other < others; ++other) {
+    int64_t bits = which == All ? all : 0;
+    for (int64_t block = other; which == InTurn && block < warp::ClassifyBlocksOp::lanes; block += others)
+      bits |= int64_t(1) << block;
+    values[op.getBits()[2 + other]] = Known::of(bits);
+  }
 }
 
 void KnownValues::countBits(Operation *op) {
