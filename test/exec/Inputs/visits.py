@@ -19,6 +19,7 @@ CASES = [
     ("variants.tg", "sinks", {"W": 70}, ""),
     ("variants.tg", "prefix", {}, ""),
     ("variants.tg", "docs", {}, ""),
+    ("variants.tg", "docs", {}, "consumers=2,block_n=64,overlap=false"),
     ("masks.tg", "streaming", {"W": 150, "A": 40}, ""),
     ("masks.tg", "global_window", {"W": 64, "A": 70}, ""),
     ("masks.tg", "dilated", {"W": 128, "R": 3}, ""),
