@@ -9,13 +9,13 @@
  *   cc -I ../../runtime host.c causal.c libtegula-runtime.a -lstdc++ -lm -ldl
  *
  * The build does the same as tegula-example-ahead-of-time. The program asks for
- * two launches: row-major tensors, which the pipelined kernel takes, and keys
- * with one element between rows, which TMA cannot read: the runtime then takes
- * the direct kernel, which travels in the same source. The second launch leaves
- * `lse` null, so it is not computed.
+ * two launches: row-major tensors, which a pipelined kernel takes, here the one
+ * for few queries a head, and keys with one element between rows, which TMA
+ * cannot read: the runtime then takes the direct kernel. All three travel in the
+ * same source. The second launch leaves `lse` null, so it is not computed.
  *
  *   gpu$ tegula-example-ahead-of-time
- *   row-major: pipelined, o within 0.01 of dense attention, lse too
+ *   row-major: pipelined (rows of several query heads share its tiles), ...
  *   gaps between keys: direct (the stride of axis 1 of `k`, ...
  *
  * Where there is no GPU, the load says so and the program ends with 4:

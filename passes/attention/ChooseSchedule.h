@@ -16,6 +16,7 @@ struct AttentionShape {
   bool computesScores = false; ///< a score is more than the product
   bool seesInterval = false;   ///< what a row sees are the keys between two limits
   bool listsKeys = false;      ///< what a row sees is in a list of its own
+  bool seesByPlace = false;    ///< what a row sees follows from the places of row and key alone
   bool packsHeads = false;     ///< rows of several query heads may share a tile, at no cost to what is computed of one element
   int64_t tableBits = 0;       ///< of one pair, in the tables that come by blocks: see tegula-stage-tables
 };
@@ -45,7 +46,7 @@ tile::ScheduleAttr chooseSchedule(mlir::MLIRContext *context, const AttentionSha
 /// there. With no name: at the clause's last field, if there are no `overrides`.
 mlir::Location schedulePlace(mlir::Operation *op, llvm::ArrayRef<std::string> overrides, llvm::StringRef field);
 
-/// The overrides of the next schedule to try where machine code under `schedule` spills: a quarter of the keys of a block less, then `direct`, then a query tile in
+/// The overrides of the next schedule to try where machine code under `schedule` spills: two warpgroups in place of four that do not overlap, a quarter of the keys of a block less, then `direct`, then a query tile in
 /// memory. Keeps what the user fixed, `overrides`; nothing where that leaves no smaller one.
 std::optional<std::vector<std::string>> smallerSchedule(tile::ScheduleAttr schedule, llvm::ArrayRef<std::string> overrides);
 

@@ -131,7 +131,8 @@ void Explainer::compileCounter() {
   if (!item.program) {
     wanted.schedule.clear();
     for (const auto &[name, value] : result.schedule())
-      wanted.schedule.push_back(name.str() + "=" +
+      if (!name.str().ends_with("_registers")) // which a producer may have taken
+        wanted.schedule.push_back(name.str() + "=" +
                                 (value.getAsString()
                                      ? value.getAsString()->str()
                                      : llvm::formatv("{0}", value).str()));

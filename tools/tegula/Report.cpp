@@ -122,7 +122,7 @@ void tegula::tool::printText(const RunReport &report, llvm::raw_ostream &os) {
   os << "  problem  " << report.problemText << '\n';
   os << "  schedule " << scheduleText(report.execution.schedule) << '\n';
   if (!report.execution.reason.empty())
-    os << "           not pipelined: " << report.execution.reason << '\n';
+    os << "           as " << report.execution.reason << '\n';
   os << llvm::format("  time     %.4g ms (%.4g to %.4g, %zu runs)",
                      times.median, times.least, times.largest,
                      report.execution.milliseconds.size());
