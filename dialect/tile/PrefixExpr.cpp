@@ -56,8 +56,6 @@ private:
     if (op == "*") return arith::MulIOp::create(b, loc, x, y);
     if (op == "min") return arith::MinSIOp::create(b, loc, x, y);
     if (op == "max") return arith::MaxSIOp::create(b, loc, x, y);
-    if (op == "<<") return arith::ShLIOp::create(b, loc, x, y);
-    if (op == ">>") return arith::ShRSIOp::create(b, loc, x, y);
     if (op == "/" || op == "ceildiv" || op == "%") return divide(op, x, y);
     return {};
   }

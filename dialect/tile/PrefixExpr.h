@@ -7,13 +7,13 @@
 namespace tegula::tile {
 
 /// Computes `text` in i64. `named` gives the value of a dim or scalar, or null where there is none. Understands numbers, names and
-/// `+ - * / % ceildiv min max neg abs << >>`; quotients are floored, and 0 for a divisor of 0. Null, without a message, for anything else.
+/// `+ - * / % ceildiv min max neg abs`; quotients are floored, and 0 for a divisor of 0. Null, without a message, for anything else.
 mlir::Value emitPrefix(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef text, llvm::function_ref<mlir::Value(llvm::StringRef)> named);
 
 /// The same, of the dims and integer scalars of a kernel.
 mlir::Value emitPrefix(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef text, KernelOp kernel);
 
-/// The inverse: an integer that is computed of constants and of what `named` has a name for; empty for any other.
+/// The inverse, which knows `<<`, `>>` and `packing` too, as a launch does: an integer that is computed of constants and of what `named` has a name for; empty for any other.
 std::string printPrefix(mlir::Value value, llvm::function_ref<std::string(mlir::BlockArgument)> named);
 
 /// The same, of the dims and integer scalars of a kernel.

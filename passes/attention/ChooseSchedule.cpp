@@ -10,6 +10,7 @@
 #include "passes/Passes.h"
 #include "passes/mask/KeyOrder.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -236,19 +237,15 @@ Fields choosePipelined(const Overrides &fixed, MLIRContext *context, const Atten
 }
 
 /// Whether scalar code reads a table where `index` says.
-bool readsTableAt(Region &region, Value index) {
-  llvm::SmallPtrSet<Value, 16> dependent{index};
-  return region.walk([&](Operation *op) {
-    if (llvm::none_of(op->getOperands(), [&](Value operand) { return dependent.contains(operand); }))
-      return WalkResult::advance();
-    dependent.insert(op->result_begin(), op->result_end());
-    return isa<LookupOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-  }).wasInterrupted();
+bool readsTableAt(Value index) {
+  SetVector<Operation *> dependent;
+  getForwardSlice(index, &dependent);
+  return llvm::any_of(dependent, llvm::IsaPred<LookupOp>);
 }
 
 /// Whether several query heads read the keys of one, and what is computed of an element takes nothing from its head, nor from tables by its row: that stays what it is for a tile of one head.
 bool canPackHeads(AttentionOp op) {
-  auto isFree = [](Region &region, unsigned head) { return region.empty() || (region.getArgument(head).use_empty() && !readsTableAt(region, region.getArgument(head + 2))); };
+  auto isFree = [](Region &region, unsigned head) { return region.empty() || (region.getArgument(head).use_empty() && !readsTableAt(region.getArgument(head + 2))); };
   return op.getHeads() != op.getKvHeads() && isFree(op.getScale(), 1) && isFree(op.getScore(), 2) && isFree(op.getMask(), 1) && isFree(op.getWeight(), 2) && isFree(op.getExtra(), 1);
 }
 
@@ -419,7 +416,7 @@ struct ChooseSchedulePass : tegula::impl::ChooseSchedulePassBase<ChooseScheduleP
       Value visible = mask.front().getTerminator()->getOperand(0), row = mask.getArgument(3), key = mask.getArgument(4);
       AttentionShape shape{op.getHeadDim(), op.getValueDim(), bits, growsWithRows(visible, row, key), canFixReference(op), seesPrefix(visible, key),
                            op.getScore().front().getTerminator()->getOperand(0) != op.getScore().getArgument(0), seesInterval(visible, key), listsKeys(mask, row, key),
-                           /*seesByPlace=*/!mask.walk([](LookupOp) { return WalkResult::interrupt(); }).wasInterrupted(), canPackHeads(op), pairTableBits(op)};
+                           /*seesByPlace=*/!readsTable(visible, mask), canPackHeads(op), pairTableBits(op)};
       auto schedule = chooseSchedule(&getContext(), shape, record, fixedFields(!record), [&](StringRef field) { return scheduleError(op, field); });
       if (!schedule)
         return signalPassFailure();
