@@ -238,14 +238,17 @@ struct Compiler::Run {
     program.keys = facts.getAs<IntegerAttr>("keys").getInt();
     if (auto steps = facts.getAs<IntegerAttr>("steps"))
       program.steps = steps.getInt();
-    for (MaskTerm &term : program.mask.terms)
+    for (MaskTerm &term : program.mask.terms) {
       term.isLookedUp &= hasPrepass, term.isSearched &= program.steps > 1;
+      if (!hasPrepass)
+        term.placedBy.clear();
+    }
     if (auto reference = facts.getAs<StringAttr>("reference"))
       program.reference = reference.str();
     for (auto each : module->getOps<tile::KernelOp>())
       for (BlockArgument argument : each.getArguments())
         if (auto name = each.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name");
-            isa<MemRefType>(argument.getType()) && each.getArgAttr(argument.getArgNumber(), "tile.role") == StringAttr::get(&context, "in") && !argument.use_empty() && name != "classes.table")
+            isa<MemRefType>(argument.getType()) && each.getArgAttr(argument.getArgNumber(), "tile.role") == StringAttr::get(&context, "in") && !argument.use_empty() && name != "prepass.table")
           program.tables.push_back(name.str());
     OwningOpRef<ModuleOp> whole = module->clone();
     program.kernel = lowerForCpu(*whole, [&](tile::KernelOp each) { return !isPrepass(each); });

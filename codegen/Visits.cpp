@@ -5,6 +5,7 @@
 #include "passes/mask/BoxEvaluator.h"
 #include "passes/mask/KeyOrder.h"
 #include "passes/mask/OpaqueLookups.h"
+#include "passes/mask/SortedReads.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/PatternMatch.h"
@@ -41,7 +42,7 @@ static void addConjuncts(Value condition, SmallVectorImpl<Value> &conjuncts) {
 }
 
 /// Of a region that takes, in this order, what `parameters` calls its arguments; the last one is the key.
-static void describe(tile::KernelOp kernel, Region &region, ArrayRef<StringRef> parameters, MaskFacts &facts) {
+static void describe(tile::KernelOp kernel, Region &region, ArrayRef<StringRef> parameters, Value keyEnd, MaskFacts &facts) {
   constexpr int64_t most = int64_t(1) << 31; // of an index
   llvm::DenseMap<Value, std::string> names = argumentNames(kernel);
   llvm::DenseMap<Value, IndexRange> known;
@@ -71,6 +72,9 @@ static void describe(tile::KernelOp kernel, Region &region, ArrayRef<StringRef> 
     KeyBounds keys = box.keyBounds(condition, key);
     Value row = region.getArguments().drop_back().back();
     MaskTerm term{printer.text(condition), {}, readsOpaqueTable(condition, row, key), listsKeys(region, row, key) && readsTable(condition, region)};
+    auto compare = condition.getDefiningOp<arith::CmpIOp>();
+    if (std::optional<SortedRead> read = compare ? SortedRead::match(compare, region, row, key, keyEnd) : std::nullopt)
+      term.placedBy = printer.text(read->lookup.getTable());
     if (keys.lower)
       term.bounds.push_back(printer.from(parameters.back(), keys.lower));
     if (keys.upper)
@@ -87,6 +91,8 @@ static void describe(tile::KernelOp kernel, Region &region, ArrayRef<StringRef> 
 
 std::string MaskTerm::consequence() const {
   std::string text = bounds.empty() ? "" : "so " + llvm::join(bounds, " and ");
+  if (!placedBy.empty())
+    text += (text.empty() ? "so " : "; ") + std::string("where a row's keys begin and end in `") + placedBy + "` is found before the kernel";
   if (isLookedUp)
     text += (text.empty() ? "" : "; ") + std::string("blocks are looked up in a table found before the kernel");
   if (isSearched)
@@ -94,11 +100,17 @@ std::string MaskTerm::consequence() const {
   return text.empty() ? "bounds no key by itself" : text;
 }
 
+/// Of the loop that a mask is in, if it is.
+static Value endOfKeys(tile::MaskOp op) {
+  auto loop = op->getParentOfType<tile::ForBlocksOp>();
+  return loop ? loop.getUpper() : Value();
+}
+
 MaskFacts tegula::describeMasks(ModuleOp module) {
   MaskFacts facts;
   for (auto kernel : module.getOps<tile::KernelOp>()) {
-    kernel->walk([&](tile::AttentionOp op) { describe(kernel, op.getMask(), {"b", "h", "g", "i", "j"}, facts); });
-    kernel->walk([&](tile::MaskOp op) { describe(kernel, op.getBody(), {"i", "j"}, facts); });
+    kernel->walk([&](tile::AttentionOp op) { describe(kernel, op.getMask(), {"b", "h", "g", "i", "j"}, op.getKeys(), facts); });
+    kernel->walk([&](tile::MaskOp op) { describe(kernel, op.getBody(), {"i", "j"}, endOfKeys(op), facts); });
   }
   llvm::erase_if(facts.terms, [](const MaskTerm &term) { return term.condition == "true"; });
   return facts;

@@ -14,6 +14,7 @@ struct MaskTerm {
   std::vector<std::string> bounds; ///< "j <= i + N - M"; none: its blocks are told apart one by one, if at all
   bool isLookedUp = false;         ///< a pre-pass finds the classes of its blocks
   bool isSearched = false;         ///< blocks are found by the list of each row
+  std::string placedBy;            ///< the sorted table in which a pre-pass finds where the keys of a row begin and end; or ""
 
   /// What follows from the condition, in words.
   std::string consequence() const;
@@ -29,7 +30,7 @@ MaskFacts describeMasks(mlir::ModuleOp module);
 /// The program that tegula-count-visits makes, for this host.
 struct VisitsProgram {
   std::unique_ptr<CpuKernel> kernel;  ///< takes the item's arguments and `visits.counts`, `visits.grid`, `visits.classes`
-  std::unique_ptr<CpuKernel> prepass; ///< fills `classes.table`, which the other one then takes too; may be null
+  std::unique_ptr<CpuKernel> prepass; ///< fills `prepass.table`, which the other one then takes too; may be null
   int64_t rows = 0, keys = 0;        ///< of a block
   int64_t steps = 1;                 ///< what counting a block costs: 1, or how many ranges are looked at
   /// What the weights of a row are relative to: its "running max", its max over the "first block" or over the "first visible block"; empty where there is no softmax.

@@ -173,6 +173,21 @@ def PrecomputeClassesPass : Pass<"tegula-precompute-classes", "::mlir::ModuleOp"
   let statistics = [Statistic<"precomputed", "masks-precomputed", "masks whose blocks are looked up">];
 }
 
+def PrecomputeLimitsPass : Pass<"tegula-precompute-limits", "::mlir::ModuleOp"> {
+  let summary = "adds a program that finds where a row's keys begin and end in a sorted table";
+  let description = [{
+    A mask that compares what a sorted table holds at the key with a number of the row, such as the document of either, lets a row see the keys between two places. A second kernel, `tile.prepass` beside
+    this one, looks for them, one row a thread by halves, for as many batch entries, heads and key heads as tables and numbers depend on: of the keys, how many hold less than the number, and how many no more.
+    It leaves them in scratch memory, sorted along rows, and the mask compares the key with them; tegula-bound-masks then knows of it what it knows of a window. Masks stay as they are where the number may
+    fall as rows go on, where the table's length is not that of the keys, where their program cannot be told apart from the rest of the kernel, or where another program runs ahead of the kernel already. Runs just
+    before tegula-bound-masks, and not for the CPU.
+
+    Example: `arith.cmpi eq` of `%doc[%i]` and `%doc[%j]` becomes `%j >= %limits[0, %lead, %i] && %j < %limits[1, %lead, %i]`, and a kernel `@item_limits` finds these for 128 rows at a time.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect"];
+  let statistics = [Statistic<"precomputed", "kernels-with-limits", "kernels whose rows have limits">];
+}
+
 def BoundMasksPass : Pass<"tegula-bound-masks", "::tegula::tile::KernelOp"> {
   let summary = "visits only the blocks of keys that a mask can let pass, and tests only those that it can hide from";
   let description = [{

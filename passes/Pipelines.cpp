@@ -51,7 +51,7 @@ static void addBoundedPasses(OpPassManager &pm, const PipelineOptions &options, 
   pm.addPass(createCSEPass());
   pm.addPass(createFixReferencePass());
   if (hasPrepass)
-    pm.addPass(createPrecomputeClassesPass());
+    pm.addPass(createPrecomputeClassesPass()), pm.addPass(createPrecomputeLimitsPass());
   pm.addNestedPass<tile::KernelOp>(createBoundMasksPass());
 }
 

@@ -44,6 +44,18 @@ bool KernelOp::isTable(Value memory) {
   return kernel && (!role || role.getValue() == "in" || (role.getValue() == "scratch" && !kernel->hasAttr("tile.prepass")));
 }
 
+bool KernelOp::isSortedTable(Value memory) {
+  if (!isTable(memory))
+    return false;
+  auto argument = cast<BlockArgument>(memory);
+  return cast<KernelOp>(argument.getOwner()->getParentOp()).getArgAttr(argument.getArgNumber(), "tile.sorted") != nullptr;
+}
+
+bool KernelOp::isMovable(Operation *op) {
+  auto lookup = dyn_cast<LookupOp>(op);
+  return lookup ? isTable(lookup.getTable()) : isMemoryEffectFree(op);
+}
+
 OpFoldResult KernelOp::getExtent(Value memory, int64_t axis) {
   auto argument = dyn_cast<BlockArgument>(memory);
   auto dims = argument ? getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "tile.dims") : ArrayAttr();

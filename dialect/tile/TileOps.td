@@ -68,6 +68,10 @@ def Tile_KernelOp : Tile_Op<"kernel", [FunctionOpInterface, IsolatedFromAbove, S
     ::mlir::Region *getCallableRegion() { return &getBody(); }
     /// Whether memory is an argument that its kernel does not write, so that a read of it may move.
     static bool isTable(::mlir::Value memory);
+    /// Whether memory is a table of which the source says that its numbers do not fall along the last axis.
+    static bool isSortedTable(::mlir::Value memory);
+    /// Whether an op gives the same wherever it stands: it has no effect, or is a lookup in a table.
+    static bool isMovable(::mlir::Operation *op);
     /// The extent of an argument along an axis, where it is a number or one dim: that number, or the dim's argument; else null.
     ::mlir::OpFoldResult getExtent(::mlir::Value memory, int64_t axis);
   }];

@@ -185,8 +185,18 @@ void expand(FinishOp op) {
   Value divisor = m.select(empty, m.splat(rows, 1.0), op.getSum());
   Value inverse = arith::DivFOp::create(b, op.getLoc(), m.splat(rows, 1.0), divisor);
   // 0 * acc would keep a NaN that hidden values left in the accumulator of an empty row.
-  Value emptyTile = m.equals(m.spread(op.getSum(), tile), 0.0);
-  Value zeros = m.splat(tile, 0.0), scaled = m.mul(op.getAcc(), m.spread(inverse, tile)), output = m.select(emptyTile, zeros, scaled);
+  Value scaled = m.mul(op.getAcc(), m.spread(inverse, tile));
+  auto withZeros = [&](OpBuilder &at) {
+    TileMath inner{at, op.getLoc()};
+    return inner.select(inner.equals(inner.spread(op.getSum(), tile), 0.0), inner.splat(tile, 0.0), scaled);
+  };
+  auto schedule = op->getParentOfType<KernelOp>()->getAttrOfType<ScheduleAttr>("schedule");
+  Value output = schedule && schedule.getForm() == Form::Pipelined
+                     ? scf::IfOp::create(
+                           b, op.getLoc(), AnyOp::create(b, op.getLoc(), b.getI1Type(), empty), [&](OpBuilder &at, Location loc) { scf::YieldOp::create(at, loc, withZeros(at)); },
+                           [&](OpBuilder &at, Location loc) { scf::YieldOp::create(at, loc, scaled); })
+                           .getResult(0)
+                     : withZeros(b);
   Value log = math::LogOp::create(b, op.getLoc(), divisor);
   Value reference = m.select(empty, zero, op.getMax());
   Value nothing = m.splat(rows, -infinity), sum = m.add(m.times(reference, op.getScale().convertToDouble()), log), lse = m.select(empty, nothing, sum);

@@ -60,8 +60,7 @@ void ptx::barrierSync(OpBuilder &b, Location loc, Value barrier, Value threads) 
 }
 
 Value ptx::barrierAny(OpBuilder &b, Location loc, Value barrier, Value flag, Value threads) {
-  Value some = emit(b, loc, "{\n.reg .pred p;\nbar.red.or.pred p, $1, $3, $2;\nselp.b32 $0, 1, 0, p;\n}", "=r,r,b,r,~{memory}", {barrier, flag, threads}, {b.getI32Type()})[0];
-  return arith::TruncIOp::create(b, loc, b.getI1Type(), some);
+  return emit(b, loc, "{\n.reg .pred p;\nbar.red.or.pred p, $1, $3, $2;\nselp.b32 $0, 1, 0, p;\n}", "=r,r,b,r,~{memory}", {barrier, flag, threads}, {b.getI32Type()})[0];
 }
 
 Value ptx::compareAndSwap(OpBuilder &b, Location loc, Value address, Value expected, Value desired) {

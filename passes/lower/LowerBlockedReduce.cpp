@@ -423,7 +423,7 @@ struct ConvertAny : BlockedPattern<tile::AnyOp> {
     for (Value flag : llvm::drop_begin(flags))
       some = arith::OrIOp::create(rewriter, op.getLoc(), some, flag);
     Value barrier = t.constant(0), threads = t.constant(state.threads);
-    rewriter.replaceOp(op, ptx::barrierAny(rewriter, op.getLoc(), barrier, some, threads));
+    rewriter.replaceOpWithNewOp<arith::TruncIOp>(op, rewriter.getI1Type(), ptx::barrierAny(rewriter, op.getLoc(), barrier, some, threads));
     return success();
   }
 };

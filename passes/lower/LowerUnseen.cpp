@@ -1,8 +1,8 @@
 // warp.zero_unseen: zeros in shared memory for keys that no query row sees.
 //
 // One thread a key: it looks at rows from both ends inwards, where masks that move with the row let a key pass, until one sees the key. A row of the tile is 128 bytes
-// of each panel; the swizzle stays within them. The weight of an unseen key is 0, and so is its product with any value but infinity and NaN: where to find out which keys are seen takes long, a warp
-// first looks whether its keys have such a value.
+// of each panel; the swizzle stays within them. The weight of an unseen key is 0, and so is its product with any value but infinity and NaN: where to find out which keys are seen takes long, as tables
+// say it, a warp first looks whether its keys have such a value.
 #include "passes/lower/InlinePtx.h"
 #include "passes/lower/LaneCode.h"
 #include "passes/lower/LowerWarp.h"
@@ -40,7 +40,8 @@ struct ConvertZeroUnseen : OpConversionPattern<warp::ZeroUnseenOp> {
         exists = arith::AndIOp::create(b, loc, exists, arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, c, constantInt(b, loc, slot.getRows())));
       OpBuilder::InsertionGuard guard(b);
       bool isJoint = llvm::any_of(op.getPossible().getOps(), [](Operation &inner) { return isa<tile::AnyRangeOp>(inner); });
-      if (isJoint || op.getPossible().empty())
+      bool readsTables = op.getSeen().walk([](tile::LookupOp) { return WalkResult::interrupt(); }).wasInterrupted();
+      if (isJoint || readsTables || op.getPossible().empty())
         b.setInsertionPointToStart(scf::IfOp::create(b, loc, hasNonFinite(op, adaptor.getSlot(), start, thread, b), /*withElseRegion=*/false).thenBlock());
       Value possible = isJoint ? isPossible(op, key, thread, b) : Value();
       b.setInsertionPointToStart(scf::IfOp::create(b, loc, exists, /*withElseRegion=*/false).thenBlock());
@@ -49,9 +50,9 @@ struct ConvertZeroUnseen : OpConversionPattern<warp::ZeroUnseenOp> {
       Value seen = isSeen(op, adaptor, key, possible, b), unseen = arith::XOrIOp::create(b, loc, seen, constantInt(b, loc, 1, 1));
       b.setInsertionPointToStart(scf::IfOp::create(b, loc, unseen, /*withElseRegion=*/false).thenBlock());
       storeZeros(slot, adaptor.getSlot(), c, loc, b);
+      NVVM::FenceProxyOp::create(b, loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
+                                 NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
     }
-    NVVM::FenceProxyOp::create(b, loc, NVVM::ProxyKindAttr::get(b.getContext(), NVVM::ProxyKind::async_shared),
-                               NVVM::SharedSpaceAttr::get(b.getContext(), NVVM::SharedSpace::shared_cta));
     b.eraseOp(op);
     return success();
   }

@@ -45,7 +45,7 @@ public:
   ThreadTypeConverter();
 };
 
-/// Where consumers ask for the number of the next tile and where they find out its place: behind the last op of a loop's body that frees a slot, and before the last one that stores; its end where there is none.
+/// Where consumers ask for the number of the next tile and where they find out its place: beside the last product, whose slots are then freed, and before the last one that stores; its end where there is none.
 std::pair<mlir::Operation *, mlir::Operation *> tileEnd(mlir::Block &body);
 
 /// A loop over tiles whose numbers come from the grid's counter, taken by the elected role and passed on through a queue (see TileLoop.cpp).

@@ -1,7 +1,7 @@
 // The loop over tiles: strided, or fed by the grid's counter.
 //
-// Dynamic: the elected thread takes the number of the next tile when it starts the loads of this one, and passes it on behind them; consumers ask for it when they have stored this one. The queue
-// has two slots, so the producer may be one tile ahead. The counter counts tiles taken beyond the first of each CTA; the last CTA to leave sets it to 0.
+// Dynamic: the elected thread takes the number of the next tile when it has started the loads of this one, and passes it on; consumers ask for it beside this one's last product. The queue has two
+// slots, so the producer may be one tile ahead. The counter counts tiles taken beyond the first of each CTA; the last CTA to leave sets it to 0.
 #include "passes/lower/InlinePtx.h"
 #include "passes/lower/LowerWarp.h"
 #include "passes/lower/Shuffle.h"
@@ -166,17 +166,21 @@ private:
 };
 
 std::pair<Operation *, Operation *> tegula::tileEnd(Block &body) {
-  Operation *freed = nullptr, *stores = body.getTerminator();
+  Operation *freed = nullptr, *waits = nullptr, *stores = body.getTerminator();
   for (Operation &op : body) {
     auto holds = [&](auto type) { return op.walk([](decltype(type)) { return WalkResult::interrupt(); }).wasInterrupted(); };
-    if (holds(warp::ReleaseOp()))
-      freed = &op;
+    if (isa<warp::AwaitOp>(op))
+      waits = &op;
+    if (isa<warp::ReleaseOp>(op))
+      freed = waits ? waits : &op;
+    else if (holds(warp::ReleaseOp())) // of blocks that are for others, and that the producer may have to go on from
+      freed = &op, waits = nullptr;
     if (holds(tile::StoreOp()))
       stores = &op;
   }
   if (!freed || stores->isBeforeInBlock(freed))
     return {body.getTerminator(), body.getTerminator()};
-  return {freed->getNextNode(), stores};
+  return {isa<warp::AwaitOp>(freed) ? freed : freed->getNextNode(), stores};
 }
 
 void tegula::lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, warp::RoleOp role, KernelState &state) {
@@ -200,9 +204,7 @@ void tegula::lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, warp::R
   Value k = body->getArguments().back();
   SmallVector<Value> yields, nextPlace;
   Value next;
-  if (isElected) {
-    next = takeNumber(b, loc, role, state);
-  } else {
+  if (!isElected) {
     auto [freed, stores] = tileEnd(op.getBody().front());
     b.setInsertionPoint(freed);
     next = receive(b, loc, queue, state, k);
@@ -212,8 +214,10 @@ void tegula::lowerDynamicTiles(warp::ForTilesOp op, warp::QueueOp queue, warp::R
   }
   moveBody(op, body);
   b.setInsertionPointToEnd(body);
-  if (isElected)
+  if (isElected) { // as late as can be: a CTA that is behind leaves its next tile to others
+    next = takeNumber(b, loc, role, state);
     passOn(b, loc, queue, role, state, k, next);
+  }
   yields.push_back(widened(b, loc, next));
   llvm::append_range(yields, op.getBody().front().getTerminator()->getOperands());
   yields.append(nextPlace);

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 namespace tegula {
 #define GEN_PASS_DEF_BOUNDMASKSPASS
@@ -122,6 +123,7 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
     for (auto &[zero, ranges] : values)
       narrow(zero, ranges);
     declassify(getOperation()->getRegion(0));
+    hoistLookups();
     getOperation()->walk([&](AnyRangeOp) { ++searched; });
   }
 
@@ -131,6 +133,24 @@ private:
     code.walk([](ClassifiedOp op) {
       op.replaceAllUsesWith(op.getCondition());
       op.erase();
+    });
+  }
+
+  /// Moves lookups of what is the same for all blocks, and what their indices take, out of the loops.
+  void hoistLookups() {
+    llvm::SetVector<Operation *> wanted;
+    getOperation()->walk([&](LookupOp lookup) {
+      BackwardSliceOptions options;
+      options.inclusive = true;
+      (void)getBackwardSlice(lookup.getOperation(), &wanted, options);
+    });
+    getOperation()->walk([&](Operation *op) {
+      if (!isa<ForBlocksOp, ZeroUnseenOp>(op))
+        return;
+      SmallVector<Region *> regions = llvm::map_to_vector(op->getRegions(), [](Region &region) { return &region; });
+      moveLoopInvariantCode(
+          regions, [](Value value, Region *region) { return !region->isAncestor(value.getParentRegion()); },
+          [&](Operation *inner, Region *) { return wanted.contains(inner) && inner->getNumRegions() == 0 && KernelOp::isMovable(inner); }, [&](Operation *inner, Region *) { inner->moveBefore(op); });
     });
   }
 

@@ -3,11 +3,8 @@
 // A pair that is visible counts 1, one that is hidden -1, one that does not exist 0: the largest and the smallest of a block say what class it has.
 #include "passes/mask/ClassesProgram.h"
 
-#include "dialect/tile/PrefixExpr.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/IR/SymbolTable.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -15,100 +12,18 @@ using namespace tegula;
 using namespace tegula::tile;
 
 static constexpr int64_t mostPairs = 4096, mostColumns = 128; ///< that are looked at together
-static constexpr int64_t threads = 128, ctas = 4;
-
-/// Scalar code that can run anywhere: it reads nothing that a kernel writes.
-static bool isScalarCode(Operation *op) {
-  bool isScalar = llvm::none_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>) && llvm::none_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>);
-  if (auto lookup = dyn_cast<LookupOp>(op))
-    return KernelOp::isTable(lookup.getTable());
-  return isScalar && (op->getNumRegions() == 0 ? isMemoryEffectFree(op) : isa<scf::SCFDialect>(op->getDialect()));
-}
-
-/// The values outside of `region` that `value` is made of.
-static bool addOutside(Value value, Region &region, llvm::SetVector<Value> &outside, DenseSet<Operation *> &seen) {
-  if (!region.isAncestor(value.getParentRegion())) {
-    outside.insert(value);
-    return true;
-  }
-  Operation *op = value.getDefiningOp();
-  if (!op || !seen.insert(op).second)
-    return true;
-  return !op->walk([&](Operation *inner) {
-              bool isCode = isScalarCode(inner) || isa<scf::YieldOp>(inner);
-              return isCode && llvm::all_of(inner->getOperands(), [&](Value operand) { return addOutside(operand, region, outside, seen); }) ? WalkResult::advance()
-                                                                                                                                         : WalkResult::interrupt();
-            }).wasInterrupted();
-}
 
 namespace {
 
-/// Finds the coordinates of the grid that values are made of.
-class AxisFinder {
+class Writer : public PrepassWriter {
 public:
-  bool add(Value value) {
-    if (!seen.insert(value).second)
-      return true;
-    Operation *op = value.getDefiningOp();
-    if (!op)
-      return isa<KernelOp>(cast<BlockArgument>(value).getOwner()->getParentOp());
-    if (auto id = dyn_cast<ProgramIdOp>(op)) {
-      addAxis(value, id.getExtents()[cast<OpResult>(value).getResultNumber()]);
-      return true;
-    }
-    if (auto division = dyn_cast<arith::DivSIOp>(op); division && isQuotient(division)) {
-      quotients.push_back(division);
-      return true;
-    }
-    return op->getNumRegions() == 0 && isScalarCode(op) && llvm::all_of(op->getOperands(), [&](Value operand) { return add(operand); });
-  }
-
-  /// A quotient, such as the key head of a head, is an axis of its own unless its dividend is one already.
-  SmallVector<GridAxis> axes() {
-    for (arith::DivSIOp division : quotients) {
-      if (llvm::any_of(found, [&](const GridAxis &axis) { return axis.index == division.getLhs(); }))
-        continue;
-      auto id = division.getLhs().getDefiningOp<ProgramIdOp>();
-      Value extent = id.getExtents()[cast<OpResult>(division.getLhs()).getResultNumber()];
-      OpBuilder b(id);
-      b.setInsertionPointAfter(division);
-      addAxis(division, arith::CeilDivSIOp::create(b, division.getLoc(), extent, division.getRhs()));
-    }
-    return found;
-  }
-
-private:
-  static bool isQuotient(arith::DivSIOp op) { return op.getLhs().getDefiningOp<ProgramIdOp>() && !printPrefix(op.getRhs()).empty(); }
-
-  void addAxis(Value index, Value extent) {
-    if (llvm::none_of(found, [&](const GridAxis &axis) { return axis.index == index; }))
-      found.push_back({index, extent});
-  }
-
-  DenseSet<Value> seen;
-  SmallVector<arith::DivSIOp> quotients;
-  SmallVector<GridAxis> found;
-};
-
-class Writer {
-public:
-  Writer(KernelOp kernel, const PairCondition &condition, ArrayRef<GridAxis> axes)
-      : kernel(kernel), condition(condition), axes(axes), b(kernel->getContext()), loc(kernel.getLoc()) {}
+  using PrepassWriter::PrepassWriter;
 
   void write() {
-    makeKernel();
+    makeProgram("_classes");
     Value keys = clone(condition.keyEnd), blocks = arith::CeilDivSIOp::create(b, loc, keys, constant(condition.keys));
-    SmallVector<Value> extents{blocks, clone(condition.tiles)};
-    for (const GridAxis &axis : axes)
-      extents.push_back(clone(axis.extent));
-    auto id = ProgramIdOp::create(b, loc, SmallVector<Type>(extents.size(), b.getI64Type()), extents);
-    Value lead = constant(0), size = constant(1);
-    for (auto [axis, index, extent] : llvm::zip(axes, id.getIndices().drop_front(2), ArrayRef(extents).drop_front(2))) {
-      map.map(axis.index, index);
-      lead = arith::AddIOp::create(b, loc, lead, arith::MulIOp::create(b, loc, index, size));
-      size = arith::MulIOp::create(b, loc, size, extent);
-    }
-    Value block = id.getIndices()[0], tile = id.getIndices()[1];
+    SmallVector<Value> place = makeGrid({blocks, clone(condition.tiles)});
+    Value block = place[0], tile = place[1];
     auto [least, most] = extremes(tile, block);
     Value zero = constant32(0), some = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, most, zero), all = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, least, zero);
     auto bit = [&](Value flag, int64_t value) {
@@ -120,37 +35,6 @@ public:
   }
 
 private:
-  Value constant(int64_t value) { return arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(value)); }
-  Value constant32(int64_t value) { return arith::ConstantOp::create(b, loc, b.getI32IntegerAttr(value)); }
-
-  void makeKernel() {
-    b.setInsertionPointAfter(kernel);
-    program = cast<KernelOp>(b.insert(kernel->cloneWithoutRegions()));
-    program.setSymName((kernel.getSymName() + "_classes").str());
-    for (StringRef name : {"tile.schedule", "tile.schedule_places", "tile.requires"})
-      program->removeAttr(name);
-    program->setAttr("schedule", ProgramAttr::get(b.getContext(), threads, ctas));
-    program->setAttr("tile.prepass", b.getUnitAttr());
-    Block *body = b.createBlock(&program.getBody());
-    for (BlockArgument argument : kernel.getArguments())
-      map.map(argument, body->addArgument(argument.getType(), argument.getLoc()));
-    b.setInsertionPoint(ReturnOp::create(b, loc));
-  }
-
-  /// A value of the kernel, computed here.
-  Value clone(Value value) {
-    if (Value known = map.lookupOrNull(value))
-      return known;
-    Operation *op = value.getDefiningOp();
-    op->walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (Operation *owner = operand.getParentBlock()->getParentOp(); !op->isAncestor(owner))
-          (void)clone(operand);
-    });
-    b.clone(*op, map);
-    return map.lookup(value);
-  }
-
   /// The smallest and the largest count of a block's pairs.
   std::pair<Value, Value> extremes(Value tile, Value block) {
     int64_t columns = std::min<int64_t>(llvm::PowerOf2Ceil(condition.keys), mostColumns), rows = std::min<int64_t>(llvm::PowerOf2Ceil(condition.rows), mostPairs / columns);
@@ -178,16 +62,6 @@ private:
     return {byRows.getResult(0), byRows.getResult(1)};
   }
 
-  /// Computes what the condition takes from outside.
-  void prepareOutside() {
-    llvm::SetVector<Value> outside;
-    DenseSet<Operation *> seen;
-    for (Value conjunct : condition.conjuncts)
-      (void)addOutside(conjunct, *condition.region, outside, seen);
-    for (Value value : outside)
-      (void)clone(value);
-  }
-
   void fill(MapOp counts, Value rowEnd, Value keyEnd) {
     Type i64 = b.getI64Type();
     OpBuilder::InsertionGuard guard(b);
@@ -196,8 +70,8 @@ private:
     map.map(condition.region->getArgument(0), i);
     map.map(condition.region->getArgument(1), j);
     Value seen;
-    for (Value conjunct : condition.conjuncts) {
-      Value here = clone(conjunct);
+    for (Value part : condition.parts) {
+      Value here = clone(part);
       seen = seen ? arith::AndIOp::create(b, loc, seen, here).getResult() : here;
     }
     Value hasRow = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, i, rowEnd), hasKey = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, j, keyEnd);
@@ -205,31 +79,8 @@ private:
     Value count = arith::SelectOp::create(b, loc, seen, one, minus);
     YieldOp::create(b, loc, arith::SelectOp::create(b, loc, exists, count, none).getResult());
   }
-
-  KernelOp kernel, program;
-  const PairCondition &condition;
-  ArrayRef<GridAxis> axes;
-  OpBuilder b;
-  Location loc;
-  IRMapping map;
 };
 
 } // namespace
-
-std::optional<SmallVector<GridAxis>> tegula::gridAxesOf(const PairCondition &condition) {
-  llvm::SetVector<Value> outside;
-  DenseSet<Operation *> seen;
-  for (Value conjunct : condition.conjuncts)
-    if (!addOutside(conjunct, *condition.region, outside, seen))
-      return std::nullopt;
-  AxisFinder finder;
-  for (Value value : outside)
-    if (!finder.add(value))
-      return std::nullopt;
-  SmallVector<GridAxis> axes = finder.axes();
-  // The table has one row for each tile.
-  bool isPerTile = llvm::any_of(axes, [&](const GridAxis &axis) { return axis.index == condition.tile; });
-  return isPerTile ? std::nullopt : std::optional(axes);
-}
 
 void tegula::writeClassesProgram(KernelOp kernel, const PairCondition &condition, ArrayRef<GridAxis> axes) { Writer(kernel, condition, axes).write(); }

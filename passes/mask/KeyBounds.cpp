@@ -1,5 +1,6 @@
 // Where a key must lie for a condition to hold: what is done to a key on one side of a comparison is undone on the other.
 #include "passes/mask/BoxEvaluator.h"
+#include "passes/mask/KeyOrder.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -73,22 +74,6 @@ KeyBounds BoxEvaluator::join(KeyBounds x, KeyBounds y, bool both) {
     result.isExact = x.isExact && y.isExact && ((!x.lower && !y.lower) || (!x.upper && !y.upper));
   }
   return result;
-}
-
-/// The predicate of y and x.
-static CmpIPredicate swapped(CmpIPredicate predicate) {
-  switch (predicate) {
-  case CmpIPredicate::slt:
-    return CmpIPredicate::sgt;
-  case CmpIPredicate::sle:
-    return CmpIPredicate::sge;
-  case CmpIPredicate::sgt:
-    return CmpIPredicate::slt;
-  case CmpIPredicate::sge:
-    return CmpIPredicate::sle;
-  default:
-    return predicate;
-  }
 }
 
 /// Of the one of two conditions that a condition of the whole box selects.

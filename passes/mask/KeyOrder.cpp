@@ -52,6 +52,9 @@ public:
       return join(at(0), at(1));
     if (isFlag(value) && isa<arith::XOrIOp>(op))
       return isTrue(op->getOperand(1)) ? flip(at(0)) : isTrue(op->getOperand(0)) ? flip(at(1)) : Trend::Unknown;
+    if (auto read = dyn_cast<tile::LookupOp>(op)) // beside the index, whatever it is, nothing may change
+      return tile::KernelOp::isSortedTable(read.getTable()) && llvm::none_of(read.getIndices().drop_back(), [&](Value place) { return readsIndex(place); }) && !isFlag(value) ? of(read.getIndices().back())
+                                                                                                                                                                              : Trend::Unknown;
     // Arithmetic on a condition takes true for -1; what makes one keeps a single bit.
     if (llvm::any_of(op->getOperands(), isFlag) || (isFlag(value) && !isa<arith::CmpIOp>(op)))
       return Trend::Unknown;
@@ -104,6 +107,21 @@ private:
 
 Trend tegula::trendOf(Value value, Value index) { return TrendFinder(index).of(value); }
 
+arith::CmpIPredicate tegula::swapped(arith::CmpIPredicate predicate) {
+  switch (predicate) {
+  case arith::CmpIPredicate::slt:
+    return arith::CmpIPredicate::sgt;
+  case arith::CmpIPredicate::sle:
+    return arith::CmpIPredicate::sge;
+  case arith::CmpIPredicate::sgt:
+    return arith::CmpIPredicate::slt;
+  case arith::CmpIPredicate::sge:
+    return arith::CmpIPredicate::sle;
+  default:
+    return predicate;
+  }
+}
+
 bool tegula::seesPrefix(Value visible, Value key) {
   Trend trend = trendOf(visible, key);
   return trend == Trend::Falling || trend == Trend::Constant;
@@ -112,6 +130,10 @@ bool tegula::seesPrefix(Value visible, Value key) {
 bool tegula::seesInterval(Value visible, Value key) {
   if (auto both = visible.getDefiningOp<arith::AndIOp>())
     return seesInterval(both.getLhs(), key) && seesInterval(both.getRhs(), key);
+  if (auto same = visible.getDefiningOp<arith::CmpIOp>(); same && same.getPredicate() == arith::CmpIPredicate::eq) {
+    Trend left = trendOf(same.getLhs(), key), right = trendOf(same.getRhs(), key);
+    return left != Trend::Unknown && right != Trend::Unknown && (left == Trend::Constant || right == Trend::Constant);
+  }
   return trendOf(visible, key) != Trend::Unknown;
 }
 

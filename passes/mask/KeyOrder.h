@@ -1,6 +1,7 @@
 // How a mask changes along keys and rows, read off its scalar code.
 #pragma once
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Region.h"
 #include "mlir/IR/Value.h"
 
@@ -11,6 +12,9 @@ enum class Trend { Constant, Rising, Falling, Unknown };
 
 /// The trend of an integer or condition in `index`. Conditions count false as less than true. Integers are taken not to wrap, as index code does not.
 Trend trendOf(mlir::Value value, mlir::Value index);
+
+/// The predicate that holds for (y, x) where `predicate` does for (x, y).
+mlir::arith::CmpIPredicate swapped(mlir::arith::CmpIPredicate predicate);
 
 /// Whether a row that sees a key sees all keys before it, by a mask that yields `visible`: so a row which sees none of the first block sees none at
 /// all.

@@ -29,12 +29,6 @@ private:
 
 } // namespace
 
-static bool isSorted(Value table) {
-  auto argument = dyn_cast<BlockArgument>(table);
-  auto kernel = argument ? dyn_cast<KernelOp>(argument.getOwner()->getParentOp()) : KernelOp();
-  return kernel && kernel.getArgAttr(argument.getArgNumber(), "tile.sorted");
-}
-
 bool tegula::readsOpaqueTable(Value condition, Value row, Value key) {
   Dependence ofRow(row), ofKey(key);
   SmallVector<Value> pending{condition};
@@ -47,7 +41,7 @@ bool tegula::readsOpaqueTable(Value condition, Value row, Value key) {
                      auto lookup = dyn_cast<LookupOp>(inner);
                      if (lookup && llvm::any_of(lookup.getIndices(), std::ref(ofRow)) && llvm::any_of(lookup.getIndices(), std::ref(ofKey))) {
                        auto others = lookup.getIndices().drop_back();
-                       if (!isSorted(lookup.getTable()) || llvm::any_of(others, std::ref(ofRow)) || llvm::any_of(others, std::ref(ofKey)))
+                       if (!KernelOp::isSortedTable(lookup.getTable()) || llvm::any_of(others, std::ref(ofRow)) || llvm::any_of(others, std::ref(ofKey)))
                          return WalkResult::interrupt();
                      }
                      llvm::append_range(pending, inner->getOperands());

@@ -10,7 +10,6 @@
 #include "dialect/tile/PrefixExpr.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/IR/Matchers.h"
 
 namespace tegula {
 #define GEN_PASS_DEF_PRECOMPUTECLASSESPASS
@@ -46,24 +45,11 @@ bool isEqual(ArrayRef<GridAxis> x, ArrayRef<GridAxis> y) {
   return x.size() == y.size() && llvm::all_of(llvm::zip(x, y), [](auto pair) { return std::get<0>(pair).index == std::get<1>(pair).index; });
 }
 
-/// Whether two values are made by the same code of their regions' arguments and of the same values outside.
-bool isSame(Value x, Region &ofX, Value y, Region &ofY) {
-  if (x == y)
-    return true;
-  if (auto argument = dyn_cast<BlockArgument>(x))
-    return argument.getOwner() == &ofX.front() && y == ofY.getArgument(argument.getArgNumber());
-  Operation *p = x.getDefiningOp(), *q = y.getDefiningOp();
-  if (!p || !q || !ofX.isAncestor(p->getParentRegion()) || !ofY.isAncestor(q->getParentRegion()))
-    return false;
-  auto sameValues = [&](Value a, Value b) { return success(isSame(a, ofX, b, ofY)); };
-  return OperationEquivalence::isEquivalentTo(p, q, sameValues, /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
-}
-
 struct PrecomputeClassesPass : tegula::impl::PrecomputeClassesPassBase<PrecomputeClassesPass> {
   void runOnOperation() override {
     llvm::SetVector<Operation *> others = programsOfRedos(getOperation());
     for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>()))
-      if (!others.contains(kernel) && !kernel->hasAttr("tile.prepass"))
+      if (!others.contains(kernel) && !kernel->hasAttr("tile.prepass") && !hasPrepass(kernel))
         precompute(kernel);
   }
 
@@ -80,14 +66,14 @@ private:
     std::optional<PairCondition> condition = conditionOf(first);
     if (!condition)
       return say("which rows and keys of it a program has does not follow from the program's number");
-    std::optional<SmallVector<GridAxis>> axes = gridAxesOf(*condition);
+    std::optional<SmallVector<GridAxis>> axes = condition->axes();
     if (!axes)
       return say("it is no scalar code of arguments and of the program's place in the grid");
     addOthers(*condition, *axes);
     SmallVector<Attribute> dims = dimsOf(*condition, *axes);
     if (dims.empty())
       return say("the grid is no expression of dims");
-    BlockArgument table = addTable(kernel, dims);
+    BlockArgument table = addPrepassTable(kernel, IntegerType::get(&getContext(), 8), dims, /*isSorted=*/false);
     writeClassesProgram(kernel, *condition, *axes);
     OpBuilder b(first->getParentOp());
     Value lead = leadOf(b, first.getLoc(), *axes);
@@ -100,32 +86,11 @@ private:
     ++precomputed;
   }
 
-  /// Rows are multiples of the tile's, keys of the loop's from 0 on.
   static std::optional<PairCondition> conditionOf(MaskOp mask) {
-    auto loop = dyn_cast<ForBlocksOp>(mask->getParentOp());
-    RankedTensorType type = mask.getKeep().getType();
-    auto row = mask.getRows().getDefiningOp<arith::MulIOp>();
-    if (!loop || !isa<KernelOp>(loop->getParentOp()) || mask.getCols() != loop.getInductionVar() || !row || static_cast<int64_t>(loop.getStep()) != type.getDimSize(1) ||
-        !matchPattern(loop.getLower(), m_Zero()))
-      return std::nullopt;
-    PairCondition condition;
-    condition.rows = type.getDimSize(0), condition.keys = type.getDimSize(1);
-    auto isRows = [&](Value value) {
-      APInt number;
-      return matchPattern(value, m_ConstantInt(&number)) && number == condition.rows;
-    };
-    condition.tile = isRows(row.getRhs()) ? row.getLhs() : isRows(row.getLhs()) ? row.getRhs() : Value();
-    auto id = condition.tile ? condition.tile.getDefiningOp<ProgramIdOp>() : ProgramIdOp();
-    if (!id)
-      return std::nullopt;
-    condition.tiles = id.getExtents()[cast<OpResult>(condition.tile).getResultNumber()];
-    if (auto blocks = condition.tiles.getDefiningOp<arith::CeilDivSIOp>(); blocks && isRows(blocks.getRhs()))
-      condition.queries = blocks.getLhs();
-    condition.row = mask.getRows(), condition.keyEnd = loop.getUpper();
-    condition.region = &mask.getBody();
+    std::optional<PairCondition> condition = PairCondition::of(mask);
     for (Value conjunct : conjunctsOf(mask.getBody()))
-      if (isOpaque(conjunct, mask.getBody()))
-        condition.conjuncts.push_back(conjunct);
+      if (condition && isOpaque(conjunct, mask.getBody()))
+        condition->parts.push_back(conjunct);
     return condition;
   }
 
@@ -137,57 +102,28 @@ private:
       bool isEnd = compare && compare.getPredicate() == arith::CmpIPredicate::slt && compare.getLhs() == region.getArgument(1) && compare.getRhs() == condition.keyEnd;
       if (isEnd || isOpaque(conjunct, region) || !conjunct.getDefiningOp() || conjunct.getDefiningOp()->getNumRegions() != 0)
         continue;
-      condition.conjuncts.push_back(conjunct);
-      std::optional<SmallVector<GridAxis>> all = gridAxesOf(condition);
+      condition.parts.push_back(conjunct);
+      std::optional<SmallVector<GridAxis>> all = condition.axes();
       if (!all || !isEqual(*all, axes))
-        condition.conjuncts.pop_back();
+        condition.parts.pop_back();
     }
   }
 
   /// The extents of the table as texts; none where one has no text.
   SmallVector<Attribute> dimsOf(const PairCondition &condition, ArrayRef<GridAxis> axes) {
-    std::string lead, tiles = printPrefix(condition.tiles), keys = printPrefix(condition.keyEnd);
-    bool isKnown = !tiles.empty() && !keys.empty();
-    for (const GridAxis &axis : axes) {
-      std::string extent = printPrefix(axis.extent);
-      isKnown &= !extent.empty();
-      lead = lead.empty() ? extent : "(* " + lead + " " + extent + ")";
-    }
+    std::string tiles = printPrefix(condition.tiles), keys = printPrefix(condition.keyEnd);
+    Attribute lead = leadExtent(&getContext(), axes);
     Builder b(&getContext());
-    if (!isKnown)
+    if (!lead || tiles.empty() || keys.empty())
       return {};
-    Attribute first = lead.empty() ? Attribute(b.getI64IntegerAttr(1)) : b.getStringAttr(lead);
-    return {first, b.getStringAttr(tiles), b.getStringAttr("(ceildiv " + keys + " " + std::to_string(condition.keys) + ")")};
-  }
-
-  /// As the last argument of the kernel, and of the one that computes rows again for it.
-  BlockArgument addTable(KernelOp kernel, ArrayRef<Attribute> dims) {
-    Builder b(&getContext());
-    auto layout = StridedLayoutAttr::get(&getContext(), /*offset=*/0, SmallVector<int64_t>(3, ShapedType::kDynamic));
-    auto type = MemRefType::get(SmallVector<int64_t>(3, ShapedType::kDynamic), b.getI8Type(), layout);
-    NamedAttrList facts({b.getNamedAttr("tile.name", b.getStringAttr("classes.table")), b.getNamedAttr("tile.role", b.getStringAttr("scratch")), b.getNamedAttr("tile.dims", b.getArrayAttr(dims))});
-    SmallVector<KernelOp> kernels{kernel};
-    kernel->walk([&](RedoOp redo) { kernels.push_back(cast<KernelOp>(SymbolTable::lookupNearestSymbolFrom(redo, redo.getProgramAttr()))); });
-    for (KernelOp each : kernels)
-      (void)each.insertArgument(each.getNumArguments(), type, facts.getDictionary(&getContext()), each.getLoc());
-    return kernel.getArguments().back();
-  }
-
-  /// The coordinates as one number.
-  static Value leadOf(OpBuilder &b, Location loc, ArrayRef<GridAxis> axes) {
-    Value lead, size;
-    for (const GridAxis &axis : axes) {
-      lead = lead ? arith::AddIOp::create(b, loc, lead, arith::MulIOp::create(b, loc, axis.index, size)).getResult() : axis.index;
-      size = size ? arith::MulIOp::create(b, loc, size, axis.extent).getResult() : axis.extent;
-    }
-    return lead ? lead : arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)).getResult();
+    return {lead, b.getStringAttr(tiles), b.getStringAttr("(ceildiv " + keys + " " + std::to_string(condition.keys) + ")")};
   }
 
   /// Says in a region of (row, key) that a table has the classes of what it is and-ed of, if that is the condition.
   static void classify(Region &region, const PairCondition &condition, Value table, Value lead) {
     SmallVector<Value> others = conjunctsOf(region), found;
-    for (Value wanted : condition.conjuncts) {
-      auto same = llvm::find_if(others, [&](Value own) { return isSame(own, region, wanted, *condition.region); });
+    for (Value wanted : condition.parts) {
+      auto same = llvm::find_if(others, [&](Value own) { return isSameCode(own, region, wanted, *condition.region); });
       if (same == others.end())
         return;
       found.push_back(*same);

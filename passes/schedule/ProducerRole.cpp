@@ -135,7 +135,7 @@ Value ProducerRole::forWarpgroup(Value value, int64_t instance, IRMapping &local
     local.map(value, constant);
     return constant;
   }
-  if (!isMemoryEffectFree(op) || op->getNumRegions() != 0)
+  if (!tile::KernelOp::isMovable(op) || op->getNumRegions() != 0)
     return {};
   for (Value operand : op->getOperands()) {
     Value mapped = forWarpgroup(operand, instance, local);

@@ -20,7 +20,7 @@ Value ConsumerRole::forWholeTile(Value value, IRMapping &whole) {
     return whole.lookup(value);
   }
   Value here = map.lookup(value);
-  if (!op || !isMemoryEffectFree(op) || op->getNumRegions() != 0)
+  if (!op || !tile::KernelOp::isMovable(op) || op->getNumRegions() != 0)
     return here;
   IRMapping operands;
   bool differs = false;

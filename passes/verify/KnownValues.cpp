@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/InferIntRangeInterface.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace tegula;
@@ -48,19 +49,31 @@ void KnownValues::evaluate(Operation *op) {
     compute(op);
 }
 
-/// An element of a table is the same wherever it is read.
+/// An element of a table is the same wherever it is read. Numbers of a sorted table rise in steps as long as they are high, and are a step more at the next place on another axis, as the ends of
+/// documents are to their beginnings.
 void KnownValues::lookUp(tile::LookupOp op) {
   auto table = dyn_cast<BlockArgument>(op.getTable());
   Type element = op->getResult(0).getType();
   if (!table || !element.isInteger())
     return;
-  std::string key;
+  SmallVector<int64_t> place;
   for (Value index : op.getIndices()) {
     std::optional<int64_t> number = numberOf(index);
     if (!number)
       return;
-    key += (key.empty() ? "" : ", ") + std::to_string(*number);
+    place.push_back(*number);
   }
+  auto owner = dyn_cast<warp::KernelOp>(table.getOwner()->getParentOp());
+  if (owner && owner.getArgAttr(table.getArgNumber(), "tile.sorted") && !place.empty()) {
+    SmallVector<int64_t> steps = kernel.optionsFor(element);
+    llvm::erase(steps, 0);
+    int64_t step = choices.choose("step of " + kernel.nameOf(table), steps), rise = std::max<int64_t>(place.back(), 0) / step;
+    for (int64_t other : ArrayRef(place).drop_back())
+      rise += other;
+    values[op->getResult(0)] = Known::of(rise * step);
+    return;
+  }
+  std::string key = llvm::join(llvm::map_range(place, [](int64_t number) { return std::to_string(number); }), ", ");
   values[op->getResult(0)] = Known::of(choices.choose(kernel.nameOf(table) + "[" + key + "]", kernel.optionsFor(element)));
 }
 

@@ -187,9 +187,10 @@ SetupRequest Explainer::problemRequest() const {
   return setup;
 }
 
-/// How many pairs of a problem the pre-pass looks at, if there is one.
+/// How many pairs of a problem the pre-pass looks at, if it does.
 double Explainer::pairsAhead(const Problem &problem) const {
-  if (!result.visits->prepass)
+  if (llvm::none_of(result.visits->mask.terms,
+                    [](const MaskTerm &term) { return term.isLookedUp; }))
     return 0;
   double pairs = 1;
   for (const char *dim : {"M", "N"})

@@ -266,6 +266,8 @@ static void printMask(const Explanation &e, json::OStream &out) {
               out.value(bound);
           });
           out.attribute("looked_up", term.isLookedUp);
+          if (!term.placedBy.empty())
+            out.attribute("placed_by", term.placedBy);
           out.attribute("searched", term.isSearched);
         });
   });

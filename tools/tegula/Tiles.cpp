@@ -43,9 +43,9 @@ static rt::TensorView viewOf(void *data, ElementType type,
 /// Runs the pre-pass, and gives its table to `arguments` of the counting
 /// program.
 static rt::Status findClasses(const VisitsProgram &visits, Problem &problem,
-                              std::vector<int8_t> &table,
+                              std::vector<char> &table,
                               rt::Arguments &arguments) {
-  const char *name = "classes.table";
+  const char *name = "prepass.table";
   rt::Arguments own = visits.prepass->arguments();
   if (llvm::Error error =
           setArguments(problem, own, [&](unsigned number) -> void * {
@@ -60,8 +60,8 @@ static rt::Status findClasses(const VisitsProgram &visits, Problem &problem,
     slots.push_back(own.scalar(static_cast<int>(scalar)));
   llvm::SmallVector<int64_t> shape;
   int64_t size = 1;
-  for (const rt::Extent &extent :
-       signature.tensors[signature.findTensor(name)].extents) {
+  const rt::TensorInfo &tensor = signature.tensors[signature.findTensor(name)];
+  for (const rt::Extent &extent : tensor.extents) {
     rt::Result<int64_t> value = extent.expr
                                     ? extent.expr->evaluateInteger(slots)
                                     : rt::Result<int64_t>(extent.fixed);
@@ -70,8 +70,8 @@ static rt::Status findClasses(const VisitsProgram &visits, Problem &problem,
     shape.push_back(*value);
     size *= *value;
   }
-  table.assign(size, 0);
-  rt::TensorView view = viewOf(table.data(), ElementType::i8, shape);
+  table.assign(size * elementSize(tensor.type), 0);
+  rt::TensorView view = viewOf(table.data(), tensor.type, shape);
   TEGULA_RETURN_IF_FAILED(own.set(name, view));
   TEGULA_RETURN_IF_FAILED(arguments.set(name, view));
   return visits.prepass->run(own);
@@ -86,7 +86,7 @@ tegula::tool::countProved(const VisitsProgram &visits, Problem &problem,
             return problem.tensors[number].data();
           }))
     return error;
-  std::vector<int8_t> table;
+  std::vector<char> table;
   if (visits.prepass)
     if (rt::Status status = findClasses(visits, problem, table, arguments);
         !status.ok())

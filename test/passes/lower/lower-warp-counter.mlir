@@ -30,12 +30,12 @@ warp.kernel @dynamic(%o: !o {tile.name = "o", tile.dims = ["M"], tile.role = "ou
     // CHECK: scf.while (%[[T:.*]] = %[[FIRST]], %[[K:.*]] = %[[C0]])
     // CHECK-NEXT: %[[MORE:.*]] = arith.cmpi slt, %[[T]], %{{.*}}
     // CHECK-NEXT: scf.condition(%[[MORE]]) %[[T]], %[[K]]
+    // It is taken behind the loads of this tile: a CTA that is behind leaves its next one to others.
     // CHECK: ^bb0(%{{.*}}: i64, %[[K:.*]]: i32):
+    // CHECK: bar.arrive
     // CHECK-NEXT: %[[TAKEN:.*]] = llvm.atomicrmw add %[[WORKSPACE]], %[[C1]] monotonic
     // CHECK-NEXT: %[[CTAS:.*]] = nvvm.read.ptx.sreg.nctaid.x
     // CHECK-NEXT: %[[NEXT:.*]] = arith.addi %[[TAKEN]], %[[CTAS]]
-    // It is taken before the loads of this tile, and passed on behind them.
-    // CHECK: bar.arrive
     // CHECK: %[[PARITY:.*]] = arith.xori %{{.*}}, %[[C1]]
     // CHECK-NEXT: mbarrier.try_wait.parity{{.*}} %[[EMPTY:.*]], %[[PARITY]] :
     // CHECK-NEXT: llvm.inline_asm {{.*}} "st.shared.b32 [$0], $1;", {{.*}} %{{.*}}, %[[NEXT]] :

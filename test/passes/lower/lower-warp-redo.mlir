@@ -13,9 +13,29 @@
 // CHECK: %[[BARRIER:.*]] = arith.addi %[[GROUP]], %[[EIGHT]]
 // CHECK: %[[THREADS:.*]] = llvm.mlir.constant(128 : i32)
 // CHECK: %[[R:.*]] = llvm.inline_asm {{.*}}bar.red.or.pred p, $1, $3, $2;{{.*}} %[[BARRIER]], %[[EITHER]], %[[THREADS]] :
-// CHECK: %[[ANY:.*]] = arith.trunci %[[R]]
+// The answer is one lane's: then a branch on it is the warp's.
+// CHECK: %[[ONE:.*]] = nvvm.shfl.sync idx %{{.*}}, %[[R]], %{{.*}}, %{{.*}} : i32 -> i32
+// CHECK: %[[ANY:.*]] = arith.trunci %[[ONE]]
 // CHECK: llvm.inline_asm {{.*}}bar.red.or.pred p, $1, $3, $2;{{.*}} %[[BARRIER]], %[[ANY]], %[[THREADS]] :
 warp.kernel @vote() attributes {schedule = #pipelined} {
+  warp.roles {
+    warp.role "compute" warpgroups 1 registers 0 {
+      %flags = arith.constant dense<true> : tensor<64xi1, #warp.rows>
+      %any = warp.vote %flags : tensor<64xi1, #warp.rows>
+      %again = warp.vote %any : i1
+    }
+  }
+  warp.return
+}
+
+// -----
+
+// Where threads have few registers the answer stays each thread's own.
+#few = #tile.schedule<form = pipelined, block_m = 64, block_n = 16, consumers = 1, stages = 1, q_stages = 1, producer_registers = 24, consumer_registers = 104, ping_pong = false, softmax = online>
+// CHECK-LABEL: llvm.func @few
+// CHECK: %[[R:.*]] = llvm.inline_asm {{.*}}bar.red.or.pred
+// CHECK-NEXT: arith.trunci %[[R]]
+warp.kernel @few() attributes {schedule = #few} {
   warp.roles {
     warp.role "compute" warpgroups 1 registers 0 {
       %flags = arith.constant dense<true> : tensor<64xi1, #warp.rows>

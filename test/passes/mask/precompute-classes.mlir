@@ -3,7 +3,7 @@
 
 // The condition that reads a table at row and key goes into the program beside the kernel, with one that is the same for all heads; that of a head does not, as the table then has one part for each key head.
 // CHECK-LABEL: tile.kernel @heads
-// CHECK-SAME: %[[T:[^ ]*]]: memref<?x?x?xi8, strided<[?, ?, ?]>> {tile.dims = ["(ceildiv H (/ H G))", "(ceildiv M 128)", "(ceildiv N 32)"], tile.name = "classes.table", tile.role = "scratch"})
+// CHECK-SAME: %[[T:[^ ]*]]: memref<?x?x?xi8, strided<[?, ?, ?]>> {tile.dims = ["(ceildiv H (/ H G))", "(ceildiv M 128)", "(ceildiv N 32)"], tile.name = "prepass.table", tile.role = "scratch"})
 // CHECK: %[[ID:.*]]:2 = tile.program_id
 // CHECK: %[[G:.*]] = arith.divsi %[[ID]]#1
 // CHECK: %[[ROW:.*]] = arith.muli %[[ID]]#0

@@ -5,6 +5,7 @@ Usage: count_visits.py FILE.tg ITEM FIELDS SIZES [NAME=VALUE]...
 FIELDS are those of --schedule, with a form, SIZES those of --size. A VALUE is a number, or `sorted` or `lengths`, for a table of N ids of documents or of B lengths up to N; -D takes D and E.
 Tiles and copies are nothing here; what they decide would fail as an unknown value.
 """
+import bisect
 import glob
 import json
 import os
@@ -152,8 +153,9 @@ class Machine:
         table = self.tables.get(name)
         if table is None:
             return [None]
-        (index,) = self.get(place)
-        return [table[min(max(index, 0), len(table) - 1)]]
+        for index in self.get(place):
+            table = table[min(max(index, 0), len(table) - 1)]
+        return [table]
 
     def scalar(self, op):
         values = self.get(op.operands)
@@ -226,7 +228,7 @@ def count(text, sizes, scalars, arrays):
                 arguments.append(facts[start:place])
     values, tables = {}, {}
     for name, fact in zip(kernel.regions[0][0], arguments):
-        own = re.search(r'tile\.(?:dim|name) = "(\w+)"', fact)[1]
+        own = re.search(r'tile\.(?:dim|name) = "([\w.]+)"', fact)[1]
         if own in arrays:
             tables[name] = arrays[own]
         else:
@@ -251,7 +253,9 @@ def main():
                 continue
             if value in ("sorted", "lengths"):
                 if value == "sorted":
-                    arrays[name] = sorted(generator.randrange(max(1, sizes["N"] // 400)) for _ in range(sizes["N"]))
+                    ids = arrays[name] = sorted(generator.randrange(max(1, sizes["N"] // 400)) for _ in range(sizes["N"]))
+                    # What the pre-pass finds for a row whose number is in the table at its own place.
+                    arrays["prepass.table"] = [[[side(ids, value) for value in ids]] for side in (bisect.bisect_left, bisect.bisect_right)]
                 else:
                     arrays[name] = [generator.randrange(sizes["N"] + 1) for _ in range(sizes["B"])]
                 save(os.path.join(folder, name + ".npy"), arrays[name])
