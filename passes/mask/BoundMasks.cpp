@@ -112,14 +112,14 @@ struct BoundMasksPass : tegula::impl::BoundMasksPassBase<BoundMasksPass> {
     for (auto &[found, ranges] : masks)
       settle(found, ranges);
     for (auto &[found, ranges] : masks)
-      for (MaskedScores &part : separate(found, ranges)) {
-        guard(part, ranges);
-        declassify(part.mask.getBody());
-        merged += mergeLimits(part.mask.getBody(), ranges);
-        auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
-        if (schedule && schedule.getForm() == Form::Pipelined)
-          markRanges(part.mask.getBody(), ranges);
-      }
+      for (MaskedScores &part : separate(found, ranges))
+        for (MaskOp mask : guard(part, ranges)) {
+          declassify(mask.getBody());
+          merged += mergeLimits(mask.getBody(), ranges);
+          auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
+          if (schedule && schedule.getForm() == Form::Pipelined)
+            markRanges(mask.getBody(), ranges);
+        }
     for (auto &[zero, ranges] : values)
       narrow(zero, ranges);
     declassify(getOperation()->getRegion(0));
@@ -446,6 +446,12 @@ private:
     return kinds;
   }
 
+  static void copyRanges(MaskOp mask, MaskOp copy, IndexRanges &ranges) {
+    for (auto [from, to] : llvm::zip(mask.getBody().getArguments(), copy.getBody().getArguments()))
+      if (std::optional<IndexRange> range = ranges.of(from))
+        ranges.set(to, *range);
+  }
+
   /// A select for each kind of condition: a block seldom needs the tests of several. Of blocks with classes one test is known ahead.
   SmallVector<MaskedScores> separate(MaskedScores found, IndexRanges &ranges) {
     if (found.loop.hasClasses())
@@ -463,9 +469,7 @@ private:
         continue;
       IRMapping values;
       auto mask = cast<MaskOp>(b.clone(*found.mask, values));
-      for (auto [from, to] : llvm::zip(region.getArguments(), mask.getBody().getArguments()))
-        if (std::optional<IndexRange> range = ranges.of(from))
-          ranges.set(to, *range);
+      copyRanges(found.mask, mask, ranges);
       Operation *yield = mask.getBody().front().getTerminator();
       OpBuilder inside(yield);
       Value all = values.lookupOrDefault(kind.front());
@@ -511,15 +515,44 @@ private:
     }
   }
 
+  /// A condition on the key alone which lets it pass whatever others say that depend on the row too, and the op that says so.
+  static std::pair<arith::OrIOp, Value> keyAlone(MaskedScores found) {
+    Region &region = found.mask.getBody();
+    Value row = region.getArgument(0), key = region.getArgument(1);
+    for (auto either : region.front().getOps<arith::OrIOp>())
+      for (Value one : either->getOperands()) {
+        Value other = one == either.getLhs() ? either.getRhs() : either.getLhs();
+        if (one.getType().isInteger(1) && trendOf(one, row) == Trend::Constant && trendOf(one, key) != Trend::Constant && trendOf(other, row) != Trend::Constant)
+          return {either, one};
+      }
+    return {};
+  }
+
+  /// In blocks of which no key passes by itself, as few do: the mask without that. Gives the other mask.
+  MaskOp specialise(MaskedScores found, arith::OrIOp either, Value one, Value some, IndexRanges &ranges) {
+    Location loc = found.mask.getLoc();
+    OpBuilder b(found.select);
+    auto branch = scf::IfOp::create(b, loc, TypeRange{found.select.getType()}, some, /*withElseRegion=*/true);
+    found.select.replaceAllUsesWith(branch.getResult(0));
+    b.setInsertionPointToStart(branch.elseBlock());
+    IRMapping values;
+    auto mask = cast<MaskOp>(b.clone(*found.mask, values));
+    copyRanges(found.mask, mask, ranges);
+    values.lookup(either.getResult()).replaceAllUsesWith(values.lookup(one == either.getLhs() ? either.getRhs() : either.getLhs()));
+    auto select = cast<arith::SelectOp>(b.clone(*found.select, values));
+    scf::YieldOp::create(b, loc, select.getResult());
+    found.mask->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+    found.select->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+    b.setInsertionPointToEnd(branch.thenBlock());
+    scf::YieldOp::create(b, loc, found.select.getResult());
+    return mask;
+  }
+
   /// Puts mask and select under a test of the block.
-  void guard(MaskedScores found, IndexRanges &ranges) {
+  static void putUnder(MaskedScores found, Value test) {
     OpBuilder b(found.select);
     Location loc = found.mask.getLoc();
-    BlockCode code(b, loc, found.loop, found.mask.getBody(), ranges);
-    Value partial = code.unless(truthOf(found, code).all);
-    if (!partial)
-      return;
-    auto branch = scf::IfOp::create(b, loc, TypeRange{found.select.getType()}, partial, /*withElseRegion=*/true);
+    auto branch = scf::IfOp::create(b, loc, TypeRange{found.select.getType()}, test, /*withElseRegion=*/true);
     found.select.replaceAllUsesWith(branch.getResult(0));
     if (found.mask->hasOneUse())
       found.mask->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
@@ -528,7 +561,42 @@ private:
     scf::YieldOp::create(b, loc, found.select.getResult());
     b.setInsertionPointToEnd(branch.elseBlock());
     scf::YieldOp::create(b, loc, found.select.getTrueValue());
+  }
+
+  /// Whether the rows of one warpgroup need the test of a listed block, which some row of the tile does: where warpgroups leave out blocks of their own, most of them do not.
+  Value ownTest(MaskedScores found, IndexRanges &ranges) {
+    if (!found.loop.hasClasses() || !found.loop.getParts())
+      return {};
+    OpBuilder b(found.select), ahead(found.loop);
+    Region &region = found.mask.getBody();
+    Location loc = found.mask.getLoc();
+    BoxEvaluator box(b, loc, region, ranges);
+    box.set(region.getArgument(0), rowsOfOne(ahead, found));
+    box.set(region.getArgument(1), span(b, loc, found.loop.getInductionVar(), found.columns()));
+    Value all = box.truth(condition(found)).all;
+    return all ? b.createOrFold<arith::XOrIOp>(loc, all, arith::ConstantOp::create(b, loc, b.getBoolAttr(true))) : Value();
+  }
+
+  /// Puts mask and select under tests. Gives the masks that there are then.
+  SmallVector<MaskOp> guard(MaskedScores found, IndexRanges &ranges) {
+    OpBuilder b(found.select);
+    Location loc = found.mask.getLoc();
+    BlockCode code(b, loc, found.loop, found.mask.getBody(), ranges);
+    Value partial = code.unless(truthOf(found, code).all);
+    if (!partial)
+      return {found.mask};
+    auto schedule = getOperation()->getAttrOfType<ScheduleAttr>("schedule");
+    auto [either, one] = schedule && schedule.getForm() == Form::Pipelined && found.mask->hasOneUse() ? keyAlone(found) : std::pair<arith::OrIOp, Value>();
+    Value some = either ? evaluatorOf(found, code).truth(one).some : Value();
+    if (some && found.loop.hasClasses()) // of those that are tested
+      some = found.loop.addFlag(code.b.createOrFold<arith::AndIOp>(loc, found.loop.getClasses().front().getTerminator()->getOperand(1), some));
+    putUnder(found, partial);
     ++guarded;
+    if (Value own = ownTest(found, ranges))
+      putUnder(found, own);
+    if (!some || matchPattern(some, m_One()))
+      return {found.mask};
+    return {found.mask, specialise(found, either, one, some, ranges)};
   }
 };
 

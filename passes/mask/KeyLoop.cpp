@@ -30,8 +30,11 @@ Value KeyLoop::isTested(OpBuilder &b) {
   Value tested = arith::ConstantOp::create(b, loc, b.getBoolAttr(isHidden));
   for (arith::SelectOp select : selects) {
     Value own = arith::ConstantOp::create(b, loc, b.getBoolAttr(true));
-    if (auto branch = dyn_cast<scf::IfOp>(select->getParentOp()); branch && branch->getParentOp() == loop)
-      own = select->getBlock() == branch.thenBlock() ? branch.getCondition() : arith::XOrIOp::create(b, loc, branch.getCondition(), own).getResult();
+    Operation *outermost = select; // tests inside of others say for whose rows, or by which part of the mask
+    while (outermost->getParentOp() != loop)
+      outermost = outermost->getParentOp();
+    if (auto branch = dyn_cast<scf::IfOp>(outermost))
+      own = branch.getThenRegion().isAncestor(select->getParentRegion()) ? branch.getCondition() : arith::XOrIOp::create(b, loc, branch.getCondition(), own).getResult();
     tested = arith::OrIOp::create(b, loc, tested, own);
   }
   return tested;

@@ -21,6 +21,7 @@ bool tegula::mergeLimits(Region &region, IndexRanges &ranges) {
     auto readsKey = [&](Operation *op) { return op->getNumRegions() != 0 || llvm::is_contained(op->getOperands(), region.getArgument(1)); };
     return value != region.getArgument(1) && llvm::none_of(slice, readsKey);
   };
+  bool isTurned = false;
   auto sort = [&](arith::CmpIOp compare) {
     if (!compare)
       return false;
@@ -31,8 +32,14 @@ bool tegula::mergeLimits(Region &region, IndexRanges &ranges) {
       return false;
     bool isKeyLeft = compare.getLhs() == region.getArgument(1), isUpper = isLess == isKeyLeft;
     Value limit = isKeyLeft ? compare.getRhs() : compare.getLhs();
-    if ((!isKeyLeft && compare.getRhs() != region.getArgument(1)) || !isRowOnly(limit))
+    auto distance = compare.getLhs().getDefiningOp<arith::SubIOp>();
+    if (distance && distance.getRhs() == region.getArgument(1) && isRowOnly(distance.getLhs()) && isRowOnly(compare.getRhs()) && ranges.of(distance.getLhs()) && ranges.of(compare.getRhs())) {
+      // Of a number less the key, as the distance of a window: the key is above what is below, by as much.
+      limit = arith::SubIOp::create(b, loc, distance.getLhs(), compare.getRhs());
+      isUpper = !isLess, isTurned = true;
+    } else if ((!isKeyLeft && compare.getRhs() != region.getArgument(1)) || !isRowOnly(limit)) {
       return false;
+    }
     if (isStrict) {
       if (!ranges.of(limit))
         return false; // one less or more may be no number
@@ -48,7 +55,7 @@ bool tegula::mergeLimits(Region &region, IndexRanges &ranges) {
     else if (!sort(next.getDefiningOp<arith::CmpIOp>()))
       others.push_back(next);
   }
-  if (uppers.size() < 2 && lowers.size() < 2)
+  if (uppers.size() < 2 && lowers.size() < 2 && !isTurned)
     return false;
   auto limited = [&](ArrayRef<Value> limits, bool isUpper) {
     Value limit = limits.front();

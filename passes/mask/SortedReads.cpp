@@ -23,7 +23,7 @@ std::optional<SortedRead> SortedRead::match(arith::CmpIOp compare, Region &regio
   for (bool isLeft : {true, false}) {
     Value side = isLeft ? compare.getLhs() : compare.getRhs(), number = isLeft ? compare.getRhs() : compare.getLhs();
     LookupOp lookup = lookupOf(side);
-    if (!lookup || !KernelOp::isSortedTable(lookup.getTable()) || !(lookup.getType().isInteger(32) || lookup.getType().isInteger(64)) || lookup.getIndices().back() != key)
+    if (!lookup || lookup.getIndices().empty() || !KernelOp::isSortedTable(lookup.getTable()) || !(lookup.getType().isInteger(32) || lookup.getType().isInteger(64)) || lookup.getIndices().back() != key)
       continue;
     auto kernel = cast<KernelOp>(cast<BlockArgument>(lookup.getTable()).getOwner()->getParentOp());
     int64_t axis = lookup.getIndices().size() - 1;

@@ -133,6 +133,9 @@ public:
   /// The block at `place` again, of what was carried.
   virtual SmallVector<Value> carried(Value place, ValueRange carried) { return {place}; }
 
+  /// Whether behind the first block a row may see its first key; null where that is not known.
+  virtual Value mayComeLate() { return {}; }
+
   /// The last place, or the first where there is none.
   Value last() {
     Value span = arith::SubIOp::create(b, loc, upper, lower);
@@ -188,6 +191,9 @@ public:
 
   SmallVector<Value> carried(Value place, ValueRange carried) override { return withFirstFlag(place, carried); }
 
+  /// All rows see all keys of a block that needs no test, and such blocks come first.
+  Value mayComeLate() override { return numFlags == 0 ? Value() : arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, list.getFree(), constant(0)).getResult(); }
+
 private:
   SmallVector<Value> withFirstFlag(Value place, ValueRange known) {
     SmallVector<Value> result(known);
@@ -227,6 +233,7 @@ public:
     mapBlock(first, block);
     for (auto [argument, init] : llvm::zip(loop.getIterArgs(), loop.getInits()))
       first.map(argument, init);
+    late = walk->mayComeLate();
     cloneScores(first, walk.get());
     cloneSoftmax(first, /*isFirst=*/true);
     Value start = arith::AddIOp::create(b, loc, walk->lower, step);
@@ -353,8 +360,12 @@ private:
   /// Under a fixed reference, blocks after the first need not look for one where all rows have theirs.
   void cloneSoftmax(IRMapping &map, bool isFirst) {
     for (Operation *op : in.softmax)
-      if (auto softmax = dyn_cast<OnlineSoftmaxOp>(b.clone(*op, map)); softmax && softmax.getFromFirstBlock() && !isFirst)
-        softmax.setContinued(true);
+      if (auto softmax = dyn_cast<OnlineSoftmaxOp>(b.clone(*op, map)); softmax && softmax.getFixed() && !isFirst) {
+        if (softmax.getFromFirstBlock())
+          softmax.setContinued(true);
+        else if (late && !softmax.getLate())
+          softmax.getLateMutable().assign(late);
+      }
   }
 
   bool isFixed() const {
@@ -377,6 +388,7 @@ private:
   }
 
   AttentionLoop &in;
+  Value late; ///< whether behind the first block a row may see its first key; null: not known
   ForBlocksOp loop;
   ScheduleAttr schedule;
   OpBuilder b;

@@ -426,9 +426,12 @@ tile.kernel @kinds(%v: !v, %S: memref<?x?xf32>, %W: i32 {tile.name = "W"}, %M: i
     // CHECK: arith.cmpi sge
     // CHECK-NEXT: tile.yield
     // CHECK: arith.select %{{.*}}, %[[S]], %{{.*}}
+    // The distance is a limit of the row.
     // CHECK: %[[B:.*]] = scf.if
     // CHECK: tile.mask
-    // CHECK: arith.cmpi slt
+    // CHECK: %[[BEFORE:.*]] = arith.subi %{{.*}}, %{{.*}}
+    // CHECK-NEXT: %[[BEGIN:.*]] = arith.addi %[[BEFORE]], %c1
+    // CHECK-NEXT: arith.cmpi sge, %{{.*}}, %[[BEGIN]]
     // CHECK-NEXT: tile.yield
     // CHECK: arith.select %{{.*}}, %[[A]], %{{.*}}
     // CHECK: tile.online_softmax %[[B]]
