@@ -4,7 +4,6 @@
 // mask a `tile.classified`. The one idea: what cannot be derived of a block is found once for all heads that share it, by a kernel like any other, and then looked up like an element of a table.
 #include "passes/Passes.h"
 #include "passes/mask/ClassesProgram.h"
-#include "passes/mask/KeyLoop.h"
 #include "passes/mask/OpaqueLookups.h"
 
 #include "dialect/tile/PrefixExpr.h"
@@ -47,10 +46,8 @@ bool isEqual(ArrayRef<GridAxis> x, ArrayRef<GridAxis> y) {
 
 struct PrecomputeClassesPass : tegula::impl::PrecomputeClassesPassBase<PrecomputeClassesPass> {
   void runOnOperation() override {
-    llvm::SetVector<Operation *> others = programsOfRedos(getOperation());
-    for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>()))
-      if (!others.contains(kernel) && !kernel->hasAttr("tile.prepass") && !hasPrepass(kernel))
-        precompute(kernel);
+    for (KernelOp kernel : kernelsWithoutPrepass(getOperation()))
+      precompute(kernel);
   }
 
 private:

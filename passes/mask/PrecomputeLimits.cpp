@@ -4,7 +4,6 @@
 // how many keys hold less, and how many no more; and in the mask comparisons of the key with these. The one idea: a search takes longer than a block of keys, but is the same for all heads; what is
 // left is a mask by place, as a window is.
 #include "passes/Passes.h"
-#include "passes/mask/KeyLoop.h"
 #include "passes/mask/PrepassWriter.h"
 #include "passes/mask/SortedReads.h"
 
@@ -107,10 +106,8 @@ private:
 
 struct PrecomputeLimitsPass : tegula::impl::PrecomputeLimitsPassBase<PrecomputeLimitsPass> {
   void runOnOperation() override {
-    llvm::SetVector<Operation *> others = programsOfRedos(getOperation());
-    for (KernelOp kernel : llvm::to_vector(getOperation().getOps<KernelOp>()))
-      if (!others.contains(kernel) && !kernel->hasAttr("tile.prepass") && !hasPrepass(kernel))
-        precompute(kernel);
+    for (KernelOp kernel : kernelsWithoutPrepass(getOperation()))
+      precompute(kernel);
   }
 
 private:

@@ -1,5 +1,6 @@
 // Code of a kernel that can stand alone, cloned into another one.
 #include "passes/mask/PrepassWriter.h"
+#include "passes/mask/KeyLoop.h"
 
 #include "dialect/tile/PrefixExpr.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -150,11 +151,15 @@ Value tegula::leadOf(OpBuilder &b, Location loc, ArrayRef<GridAxis> axes) {
   return lead ? lead : arith::ConstantOp::create(b, loc, b.getI64IntegerAttr(0)).getResult();
 }
 
-bool tegula::hasPrepass(KernelOp kernel) {
-  return llvm::any_of(kernel.getArguments(), [&](BlockArgument argument) {
-    auto name = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name");
-    return name && name.getValue() == prepassTable;
-  });
+SmallVector<KernelOp> tegula::kernelsWithoutPrepass(ModuleOp module) {
+  llvm::SetVector<Operation *> others = programsOfRedos(module);
+  auto hasTable = [](KernelOp kernel) {
+    return llvm::any_of(kernel.getArguments(), [&](BlockArgument argument) {
+      auto name = kernel.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name");
+      return name && name.getValue() == prepassTable;
+    });
+  };
+  return llvm::filter_to_vector(module.getOps<KernelOp>(), [&](KernelOp kernel) { return !others.contains(kernel) && !kernel->hasAttr("tile.prepass") && !hasTable(kernel); });
 }
 
 BlockArgument tegula::addPrepassTable(KernelOp kernel, Type element, ArrayRef<Attribute> extents, bool isSorted) {

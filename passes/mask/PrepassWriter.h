@@ -35,8 +35,8 @@ mlir::Value leadOf(mlir::OpBuilder &b, mlir::Location loc, llvm::ArrayRef<GridAx
 
 /// What the argument is called that holds what a program found ahead of its kernel.
 inline constexpr llvm::StringLiteral prepassTable = "prepass.table";
-/// Whether a program runs ahead of the kernel.
-bool hasPrepass(tile::KernelOp kernel);
+/// The kernels of a module ahead of which a program can run: they are none themselves, nor compute rows again for another, and have none yet.
+mlir::SmallVector<tile::KernelOp> kernelsWithoutPrepass(mlir::ModuleOp module);
 /// Adds memory of these extents that lives for one launch as the last argument of a kernel, and of the one that computes rows again for it. `isSorted`: numbers do not fall along its last axis.
 mlir::BlockArgument addPrepassTable(tile::KernelOp kernel, mlir::Type element, llvm::ArrayRef<mlir::Attribute> extents, bool isSorted);
 
