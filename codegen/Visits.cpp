@@ -71,7 +71,7 @@ static void describe(tile::KernelOp kernel, Region &region, ArrayRef<StringRef> 
     (void)box.assumePositiveDivisors();
     KeyBounds keys = box.keyBounds(condition, key);
     Value row = region.getArguments().drop_back().back();
-    MaskTerm term{printer.text(condition), {}, readsOpaqueTable(condition, row, key), listsKeys(region, row, key) && readsTable(condition, region)};
+    MaskTerm term{printer.text(condition), {}, readsOpaqueTable(condition, row, key), listsKeys(region, row, key) && readsTable(condition, region), /*placedBy=*/""};
     auto compare = condition.getDefiningOp<arith::CmpIOp>();
     if (std::optional<SortedRead> read = compare ? SortedRead::match(compare, region, row, key, keyEnd) : std::nullopt)
       term.placedBy = printer.text(read->lookup.getTable());

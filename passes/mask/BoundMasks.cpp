@@ -456,7 +456,6 @@ private:
   SmallVector<MaskedScores> separate(MaskedScores found, IndexRanges &ranges) {
     if (found.loop.hasClasses())
       return {found};
-    Region &region = found.mask.getBody();
     std::array<SmallVector<Value>, 3> kinds = conjunctsByKind(found);
     if (llvm::count_if(kinds, [](auto &kind) { return !kind.empty(); }) < 2)
       return {found};
