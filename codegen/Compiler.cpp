@@ -11,6 +11,7 @@
 #include "passes/Pipelines.h"
 #include "passes/attention/ChooseSchedule.h"
 #include "passes/cpu/CpuPasses.h"
+#include "passes/mask/PrepassWriter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -248,7 +249,7 @@ struct Compiler::Run {
     for (auto each : module->getOps<tile::KernelOp>())
       for (BlockArgument argument : each.getArguments())
         if (auto name = each.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "tile.name");
-            isa<MemRefType>(argument.getType()) && each.getArgAttr(argument.getArgNumber(), "tile.role") == StringAttr::get(&context, "in") && !argument.use_empty() && name != "prepass.table")
+            isa<MemRefType>(argument.getType()) && each.getArgAttr(argument.getArgNumber(), "tile.role") == StringAttr::get(&context, "in") && !argument.use_empty() && name != prepassTable)
           program.tables.push_back(name.str());
     OwningOpRef<ModuleOp> whole = module->clone();
     program.kernel = lowerForCpu(*whole, [&](tile::KernelOp each) { return !isPrepass(each); });

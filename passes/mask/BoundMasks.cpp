@@ -527,28 +527,8 @@ private:
     return {};
   }
 
-  /// In blocks of which no key passes by itself, as few do: the mask without that. Gives the other mask.
-  MaskOp specialise(MaskedScores found, arith::OrIOp either, Value one, Value some, IndexRanges &ranges) {
-    Location loc = found.mask.getLoc();
-    OpBuilder b(found.select);
-    auto branch = scf::IfOp::create(b, loc, TypeRange{found.select.getType()}, some, /*withElseRegion=*/true);
-    found.select.replaceAllUsesWith(branch.getResult(0));
-    b.setInsertionPointToStart(branch.elseBlock());
-    IRMapping values;
-    auto mask = cast<MaskOp>(b.clone(*found.mask, values));
-    copyRanges(found.mask, mask, ranges);
-    values.lookup(either.getResult()).replaceAllUsesWith(values.lookup(one == either.getLhs() ? either.getRhs() : either.getLhs()));
-    auto select = cast<arith::SelectOp>(b.clone(*found.select, values));
-    scf::YieldOp::create(b, loc, select.getResult());
-    found.mask->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
-    found.select->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
-    b.setInsertionPointToEnd(branch.thenBlock());
-    scf::YieldOp::create(b, loc, found.select.getResult());
-    return mask;
-  }
-
-  /// Puts mask and select under a test of the block.
-  static void putUnder(MaskedScores found, Value test) {
+  /// Puts mask and select under a test of the block; elsewhere, the scores stay as they are.
+  static scf::IfOp putUnder(MaskedScores found, Value test) {
     OpBuilder b(found.select);
     Location loc = found.mask.getLoc();
     auto branch = scf::IfOp::create(b, loc, TypeRange{found.select.getType()}, test, /*withElseRegion=*/true);
@@ -560,6 +540,19 @@ private:
     scf::YieldOp::create(b, loc, found.select.getResult());
     b.setInsertionPointToEnd(branch.elseBlock());
     scf::YieldOp::create(b, loc, found.select.getTrueValue());
+    return branch;
+  }
+
+  /// In blocks of which no key passes by itself, as most are: the mask without that. Gives this other mask.
+  static MaskOp specialise(MaskedScores found, arith::OrIOp either, Value one, Value some, IndexRanges &ranges) {
+    scf::YieldOp otherwise = putUnder(found, some).elseYield();
+    OpBuilder b(otherwise);
+    IRMapping values;
+    auto mask = cast<MaskOp>(b.clone(*found.mask, values));
+    copyRanges(found.mask, mask, ranges);
+    values.lookup(either.getResult()).replaceAllUsesWith(values.lookup(one == either.getLhs() ? either.getRhs() : either.getLhs()));
+    otherwise.setOperand(0, b.clone(*found.select, values)->getResult(0));
+    return mask;
   }
 
   /// Whether the rows of one warpgroup need the test of a listed block, which some row of the tile does: where warpgroups leave out blocks of their own, most of them do not.

@@ -169,26 +169,16 @@ private:
       Value count = LookupOp::create(b, loc, b.getI32Type(), table, ValueRange{which, lead, region.getArgument(0)});
       return arith::CmpIOp::create(b, loc, predicate, region.getArgument(1), arith::ExtSIOp::create(b, loc, b.getI64Type(), count));
     };
+    CmpIPredicate predicate = read.predicate;
+    bool isLeast = predicate == CmpIPredicate::sge || predicate == CmpIPredicate::sgt;
     Value holds;
-    switch (read.predicate) {
-    case CmpIPredicate::sge:
-      holds = test(CmpIPredicate::sge, false);
-      break;
-    case CmpIPredicate::sgt:
-      holds = test(CmpIPredicate::sge, true);
-      break;
-    case CmpIPredicate::slt:
-      holds = test(CmpIPredicate::slt, false);
-      break;
-    case CmpIPredicate::sle:
-      holds = test(CmpIPredicate::slt, true);
-      break;
-    default: {
-      Value from = test(CmpIPredicate::sge, false), before = test(CmpIPredicate::slt, true);
+    if (predicate != CmpIPredicate::eq && predicate != CmpIPredicate::ne) {
+      holds = test(isLeast ? CmpIPredicate::sge : CmpIPredicate::slt, /*isPast=*/predicate == CmpIPredicate::sgt || predicate == CmpIPredicate::sle);
+    } else {
+      Value from = test(CmpIPredicate::sge, /*isPast=*/false), before = test(CmpIPredicate::slt, /*isPast=*/true);
       holds = arith::AndIOp::create(b, loc, from, before);
-      if (read.predicate == CmpIPredicate::ne)
+      if (predicate == CmpIPredicate::ne)
         holds = arith::XOrIOp::create(b, loc, holds, arith::ConstantOp::create(b, loc, b.getBoolAttr(true)));
-    }
     }
     Operation *compare = read.compare;
     compare->replaceAllUsesWith(ValueRange{holds});
